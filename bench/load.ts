@@ -36,7 +36,7 @@ async function run(order: LoadOrder): Promise<Figures> {
   const started = performance.now()
   const until = started + order.seconds * 1_000
   let nth = 0
-  const next = () => {
+  const sendNext = () => {
     const template = order.requests[nth++ % order.requests.length]
     if (!template) throw new Error('the load order has no requests')
     const now = String(Date.now())
@@ -73,7 +73,7 @@ async function run(order: LoadOrder): Promise<Figures> {
    */
   async function closedLoop(): Promise<void> {
     const caller = async () => {
-      while (performance.now() < until) if (!(await sendRequest(agent, next(), performance.now(), measurements))) await delay(1_000)
+      while (performance.now() < until) if (!(await sendRequest(agent, sendNext(), performance.now(), measurements))) await delay(1_000)
     }
     await Promise.all(Array.from({ length: order.connections }, caller))
   }
@@ -84,7 +84,7 @@ async function run(order: LoadOrder): Promise<Figures> {
     let due = started
     while (due < until) {
       for (const now = performance.now(); due <= now && due < until; due -= (Math.log(1 - Math.random()) * 1_000) / rate) {
-        const pending = sendRequest(agent, next(), due, measurements).finally(() => pendingRequests.delete(pending))
+        const pending = sendRequest(agent, sendNext(), due, measurements).finally(() => pendingRequests.delete(pending))
         pendingRequests.add(pending)
       }
       await delay(1)

@@ -54,16 +54,16 @@ test('a lease of an empty queue is not logged, and a revoked key is logged by it
   expect((await api.get('/queue-job')).body).not.toBeNull()
   const { key } = await createTenant(api)
   expect((await api.delete(`/apikey/${key}`)).status).toBe(200)
-  const about = async (action: string) => {
+  const listObjects = async (action: string) => {
     const { body } = await api.get<{ entries: { object: string }[] }>(`/audit?action=${action}&limit=100`)
     return body.entries.map(({ object }) => object)
   }
   // Outcomes are written after the responses.
-  await waitFor(async () => (await about('queue-job::get')).join() === '/queue-job', {
+  await waitFor(async () => (await listObjects('queue-job::get')).join() === '/queue-job', {
     timeout: 20_000,
     describe: 'the entries of the queue',
   })
-  expect(await about('apikey::delete')).toEqual([`/apikey/${key.slice(0, 8)}`])
+  expect(await listObjects('apikey::delete')).toEqual([`/apikey/${key.slice(0, 8)}`])
 }, 60_000)
 
 test.each(['gateway', 'auth', 'catalogue'])(

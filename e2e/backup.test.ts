@@ -49,8 +49,8 @@ const to = () => join(folder, 'backup')
 const backUp = () => runCommand('backup', ['--to', to()], { VITASCOPE_DATA_DIR: platform.dataDir })
 const restoreInto = (dataDir: string, from = to(), env: Record<string, string> = {}) =>
   runCommand('restore', ['--from', from, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...env })
-const getBytes = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
-const mp4Of = (uri: VideoRecord['uri']) => Object.values(uri.http).at(-1) ?? ''
+const fetchBytes = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
+const findMp4Url = (uri: VideoRecord['uri']) => Object.values(uri.http).at(-1) ?? ''
 const inFolder = (name: string) => join(folder, name)
 const jobCount = (of: TestPlatform) =>
   asSuperuser(of, async (client) => Number((await client.query(`select count(*) as n from encoding.job`)).rows[0].n))
@@ -114,9 +114,9 @@ test('a backup under load restores to a consistent platform', async () => {
   for (const { video_id, uri } of videos) {
     const repeated = await waitUntilSettled(api, video_id)
     expect(repeated.status.status).toBe('ok')
-    const [was, is] = [await getBytes(mp4Of(uri)), await getBytes(mp4Of(repeated.uri))]
-    expect(is.length).toBeGreaterThan(10_000)
-    expect(is.equals(was)).toBe(true)
+    const [originalBytes, restoredBytes] = [await fetchBytes(findMp4Url(uri)), await fetchBytes(findMp4Url(repeated.uri))]
+    expect(restoredBytes.length).toBeGreaterThan(10_000)
+    expect(restoredBytes.equals(originalBytes)).toBe(true)
     expect((await fetch(repeated.uri.hls)).status).toBe(200)
   }
   await waitFor(async () => (await has('select failover_id as id from encoding.failover where settle_time is null')).length === 0, {
@@ -160,8 +160,8 @@ test('a backup is restored into a database with one login per service, and made 
     VITASCOPE_STORAGE_DIR: join(inFolder(name), 'storage'),
   })
   expect(repeated).toMatchObject({ code: 0, stderr: '' })
-  const getObjects = (output: string) => /objects: (\d+ of \d+) bytes/.exec(output)?.[1]
-  expect(getObjects(repeated.stdout)).toBe(getObjects(restored.stdout))
+  const parseObjectCounts = (output: string) => /objects: (\d+ of \d+) bytes/.exec(output)?.[1]
+  expect(parseObjectCounts(repeated.stdout)).toBe(parseObjectCounts(restored.stdout))
 }, 120_000)
 
 test('a second backup copies new files only, and a stopped platform can be backed up', async () => {

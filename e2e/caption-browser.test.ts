@@ -47,10 +47,10 @@ const create = async (title: string, language: string, content: string, mediaId 
   return body[0]?.caption_id ?? ''
 }
 const master = async (uri = video.uri.hls) => (await fetch(uri)).text()
-const waitForCaption = (title: string, there = true) =>
-  waitFor(async () => (await master()).includes(`NAME="${title}"`) === there, {
+const waitForCaption = (title: string, isListed = true) =>
+  waitFor(async () => (await master()).includes(`NAME="${title}"`) === isListed, {
     timeout: 5_000,
-    describe: `${title} in the master: ${there}`,
+    describe: `${title} in the master: ${isListed}`,
   })
 
 beforeAll(async () => {
@@ -75,7 +75,7 @@ afterAll(async () => {
 
 describe('the HLS of a video', () => {
   const tracks = async () => [...(await master()).matchAll(/TYPE=SUBTITLES.*/g)].map(([tag]) => tag)
-  const getAddress = (tag: string) => new URL(/URI="([^"]+)"/.exec(tag)?.[1] ?? '', video.uri.hls).href
+  const resolveAddress = (tag: string) => new URL(/URI="([^"]+)"/.exec(tag)?.[1] ?? '', video.uri.hls).href
 
   test('lists captions with languages, and the default ones', async () => {
     expect((await tracks()).map((tag) => tag.replace(/.*NAME="([^"]*)",LANGUAGE="([^"]*)",DEFAULT=(\w+),.*/, '$1 $2 $3'))).toEqual([
@@ -88,7 +88,7 @@ describe('the HLS of a video', () => {
   })
   test('has subtitles that ffprobe reads, with unchanged video and audio', async () => {
     for (const tag of await tracks()) {
-      const { streams, packets } = await ffprobe(['-show_streams', '-show_packets', getAddress(tag)])
+      const { streams, packets } = await ffprobe(['-show_streams', '-show_packets', resolveAddress(tag)])
       expect(streams.map(({ codec_name }) => codec_name)).toEqual(['webvtt'])
       expect((packets ?? []).map(({ pts_time }) => Number(pts_time))).toEqual(Array.from({ length: 12 }, (_, n) => n + 0.1))
     }
@@ -99,7 +99,7 @@ describe('the HLS of a video', () => {
     const id = await create('Brief', 'fr', english)
     await waitForCaption('Brief')
     const tag = (await tracks()).find((one) => one.includes('Brief')) ?? ''
-    const file = getAddress(tag).replace('.m3u8', '.vtt')
+    const file = resolveAddress(tag).replace('.m3u8', '.vtt')
     expect((await fetch(file)).status).toBe(200)
     await api.put(`/caption/${id}`, { content: german, format: 'vtt' })
     await waitFor(async () => (await (await fetch(file)).text()).includes('Guten Abend'), { timeout: 5_000, describe: 'the other lines' })
@@ -158,15 +158,15 @@ describeInBrowser('captions in a browser', () => {
   }
   const picture = () => page.locator('video')
   const position = () => picture().evaluate((element: Picture) => element.currentTime)
-  const showing = () =>
+  const readShownCaptions = () =>
     picture().evaluate((element: Picture) =>
       [...element.textTracks]
         .filter(({ mode }) => mode === 'showing')
         .flatMap((track) => [...(track.activeCues ?? [])].map((cue) => cue.text)),
     )
-  const shows = (text: string) =>
-    waitFor(async () => (await showing()).join('|') === text, { timeout: 20_000, describe: `the captions to be "${text}"` })
-  const still = async (seconds: number) => {
+  const waitForText = (text: string) =>
+    waitFor(async () => (await readShownCaptions()).join('|') === text, { timeout: 20_000, describe: `the captions to be "${text}"` })
+  const pauseAt = async (seconds: number) => {
     await picture().evaluate((element: Picture, at) => {
       element.pause()
       element.currentTime = at
@@ -183,30 +183,30 @@ describeInBrowser('captions in a browser', () => {
   test('default captions are shown on time, and the viewer can choose another language or none', async () => {
     await open()
     for (const second of [3, 8]) {
-      await still(second + 0.5)
-      await waitFor(async () => (await showing()).join().includes(`second ${second}`), {
+      await pauseAt(second + 0.5)
+      await waitFor(async () => (await readShownCaptions()).join().includes(`second ${second}`), {
         timeout: 20_000,
         describe: `the line of ${second} s`,
       })
     }
-    expect((await showing())[0]?.replace('&amp;', '&')).toBe(inEnglish(8))
+    expect((await readShownCaptions())[0]?.replace('&amp;', '&')).toBe(inEnglish(8))
     await screenshot('captions')
     await button().click()
     expect(await page.getByRole('menuitemradio').allTextContents()).toEqual(['Off', 'Deutsch', 'English'])
     expect(await item('English').getAttribute('aria-checked')).toBe('true')
     await screenshot('captions-menu')
     await item('Deutsch').click()
-    await shows('Guten Abend, dies ist Sekunde 8')
+    await waitForText('Guten Abend, dies ist Sekunde 8')
     expect(await item('Deutsch').isVisible()).toBe(false)
     await button().click()
     await item('Off').click()
-    await shows('')
+    await waitForText('')
     expect(pageErrors).toEqual([])
   }, 90_000)
 
   test('captions can be chosen by keyboard', async () => {
     await open()
-    await still(5.5)
+    await pauseAt(5.5)
     await button().focus()
     await page.keyboard.press('ArrowDown')
     await waitFor(async () => (await item('English').evaluate((element) => element.matches(':focus'))) === true, {
@@ -214,12 +214,12 @@ describeInBrowser('captions in a browser', () => {
     })
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Enter')
-    await shows('Guten Abend, dies ist Sekunde 5')
+    await waitForText('Guten Abend, dies ist Sekunde 5')
     expect(await button().evaluate((element) => element.matches(':focus'))).toBe(true)
     await page.keyboard.press('Enter')
     await page.keyboard.press('Home')
     await page.keyboard.press('Space')
-    await shows('')
+    await waitForText('')
     await page.keyboard.press('ArrowUp')
     expect(await item('English').evaluate((element) => element.matches(':focus'))).toBe(true)
     await page.keyboard.press('Escape')
@@ -228,16 +228,16 @@ describeInBrowser('captions in a browser', () => {
   }, 60_000)
 
   test('deleting or replacing captions does not interrupt playback', async () => {
-    const gone = await create('Gone', 'fr', english)
+    const deletedId = await create('Gone', 'fr', english)
     const other = await create('Other', 'nl', english)
     await waitForCaption('Other')
     await open()
-    await still(2.5)
+    await pauseAt(2.5)
     await button().click()
     await item('Other').click()
-    await waitFor(async () => (await showing()).join().includes('second 2'), { timeout: 20_000, describe: 'the captions' })
+    await waitFor(async () => (await readShownCaptions()).join().includes('second 2'), { timeout: 20_000, describe: 'the captions' })
     await api.put(`/caption/${other}`, { content: german, format: 'vtt' })
-    await api.delete(`/caption/${gone}`)
+    await api.delete(`/caption/${deletedId}`)
     await waitForCaption('Gone', false)
     await button().click()
     await item('Gone').click()
@@ -247,8 +247,11 @@ describeInBrowser('captions in a browser', () => {
     expect(await page.locator('.notice').isVisible()).toBe(false)
     await button().click()
     await item('English').click()
-    await still(9.5)
-    await waitFor(async () => (await showing()).join().includes('second 9'), { timeout: 20_000, describe: 'the English captions' })
+    await pauseAt(9.5)
+    await waitFor(async () => (await readShownCaptions()).join().includes('second 9'), {
+      timeout: 20_000,
+      describe: 'the English captions',
+    })
     await api.delete(`/caption/${other}`)
   }, 90_000)
 })

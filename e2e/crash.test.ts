@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isAlive, isLongRun, redisPath, type TestRedis, waitFor } from '@vitascope/testing'
 import { crashRun } from './support/crash-run.ts'
-import { getFfmpegs, kill } from './support/nemesis.ts'
+import { kill, listFfmpegs } from './support/nemesis.ts'
 import { orphanedObjects } from './support/orphaned-objects.ts'
 import { redisRun, startWithRedis } from './support/redis-run.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
@@ -69,8 +69,8 @@ test.each(['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worke
 test('ffmpeg ends with its worker, and the next worker completes the job', async () => {
   await ready()
   const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/good.mp4`)
-  await waitFor(() => getFfmpegs(platform.pid('worker')).length > 0, { timeout: 30_000, describe: 'ffmpeg to run' })
-  const running = getFfmpegs(platform.pid('worker'))
+  await waitFor(() => listFfmpegs(platform.pid('worker')).length > 0, { timeout: 30_000, describe: 'ffmpeg to run' })
+  const running = listFfmpegs(platform.pid('worker'))
   kill(platform, 'worker')
   await waitFor(() => !running.some(isAlive), { timeout: 10_000, describe: 'ffmpeg to end' })
   expect((await waitUntilSettled(platform.system, id)).status.status).toBe('ok')

@@ -35,17 +35,17 @@ const usedBytes = async () => {
   return Number(body.usage.bytes)
 }
 
-async function getBytes(url: string): Promise<Buffer> {
+async function fetchBytes(url: string): Promise<Buffer> {
   const response = await fetch(url)
   expect([url, response.status]).toEqual([url, 200])
   return Buffer.from(await response.arrayBuffer())
 }
-const getHash = async (url: string) =>
+const fetchHash = async (url: string) =>
   createHash('sha256')
-    .update(await getBytes(url))
+    .update(await fetchBytes(url))
     .digest('hex')
 
-async function ended(jobId: string | null): Promise<Record<string, unknown>> {
+async function waitForJob(jobId: string | null): Promise<Record<string, unknown>> {
   let job: Record<string, unknown> = {}
   await waitFor(
     async () => {
@@ -57,25 +57,25 @@ async function ended(jobId: string | null): Promise<Record<string, unknown>> {
   return job
 }
 
-async function getCodec(url: string): Promise<string | undefined> {
+async function probeCodec(url: string): Promise<string | undefined> {
   const file = join(folder, 'rendition.mp4')
-  await writeFile(file, await getBytes(url))
+  await writeFile(file, await fetchBytes(url))
   return (await ffprobe(['-show_streams', file])).streams.find(({ codec_type }) => codec_type === 'video')?.codec_name
 }
 
 /** Returns the variants of a master playlist: their tags and playlist URLs. */
-async function getVariants(master: string): Promise<{ tag: string; url: string }[]> {
-  const lines = (await getBytes(master)).toString().split('\n')
+async function fetchVariants(master: string): Promise<{ tag: string; url: string }[]> {
+  const lines = (await fetchBytes(master)).toString().split('\n')
   return lines.flatMap((tag, index) =>
     tag.startsWith('#EXT-X-STREAM-INF:') ? [{ tag, url: new URL(lines[index + 1] ?? '', master).href }] : [],
   )
 }
 
 /** Concatenates the init segment and all segments of a playlist, as a player does. */
-async function getParts(playlist: string): Promise<{ file: Buffer; seconds: string[] }> {
-  const text = (await getBytes(playlist)).toString()
+async function fetchParts(playlist: string): Promise<{ file: Buffer; seconds: string[] }> {
+  const text = (await fetchBytes(playlist)).toString()
   const names = [/URI="([^"]+)"/.exec(text)?.[1] ?? '', ...text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))]
-  const parts = await Promise.all(names.map((name) => getBytes(new URL(name, playlist).href)))
+  const parts = await Promise.all(names.map((name) => fetchBytes(new URL(name, playlist).href)))
   return { file: Buffer.concat(parts), seconds: text.split('\n').filter((line) => line.startsWith('#EXTINF')) }
 }
 
@@ -83,7 +83,7 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
   const { id } = await upload(api(), tenant.organisationId, `${sources.url}/small.mp4`)
   const before = await waitUntilSettled(api(), id)
   const hashes = async ({ uri }: VideoRecord) =>
-    Promise.all([uri.http['h264_100'], uri.http['h264_1200'], uri.poster_frame].map((url) => getHash(url ?? '')))
+    Promise.all([uri.http['h264_100'], uri.http['h264_1200'], uri.poster_frame].map((url) => fetchHash(url ?? '')))
   const hashesBefore = await hashes(before)
   const used = await usedBytes()
 
@@ -93,7 +93,7 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
     return headers.get('x-job-id')
   })
   for (const [index, key] of ['av1_250', 'hevc_300'].entries()) {
-    const job = await ended(jobIds[index] ?? null)
+    const job = await waitForJob(jobIds[index] ?? null)
     expect(job).toMatchObject({
       action: 'add rendition',
       state: 'ok',
@@ -108,25 +108,25 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
   expect({ ...after.uri, http: {} }).toEqual({ ...before.uri, http: {} })
   expect(after.status).toEqual(before.status)
   expect(await hashes(after)).toEqual(hashesBefore)
-  expect([await getCodec(av1), await getCodec(hevc)]).toEqual(['av1', 'hevc'])
-  expect(await usedBytes()).toBeGreaterThan(used + (await getBytes(av1)).length + (await getBytes(hevc)).length)
+  expect([await probeCodec(av1), await probeCodec(hevc)]).toEqual(['av1', 'hevc'])
+  expect(await usedBytes()).toBeGreaterThan(used + (await fetchBytes(av1)).length + (await fetchBytes(hevc)).length)
   const media = await api().get<{ encoded_filename: string[] }>(`/media/${before.media_id}`)
   expect(media.body.encoded_filename).toEqual(expect.arrayContaining(['h264_100.mp4', 'av1_250.mp4', 'hevc_300.mp4']))
 
   // Delivery checks the files of a video every two seconds.
   const variants = await waitFor(async () => {
-    const variants = await getVariants(after.uri.hls)
+    const variants = await fetchVariants(after.uri.hls)
     return variants.length === 8 ? variants : undefined
   })
   const ordinary = variants.find(({ url }) => url.includes('/h264_250/'))
-  const { seconds } = await getParts(ordinary?.url ?? '')
+  const { seconds } = await fetchParts(ordinary?.url ?? '')
   for (const [key, codec] of [
     [/CODECS="av01\.0\.\d\dM\.08,mp4a\.40\.2"/, 'av1'],
     [/CODECS="hvc1\.1\.6\.L\d+\.90,mp4a\.40\.2"/, 'hevc'],
   ] as const) {
     const variant = variants.find(({ tag }) => key.test(tag))
     expect(variant?.tag).toContain('AUDIO="audio_64"')
-    const parts = await getParts(variant?.url ?? '')
+    const parts = await fetchParts(variant?.url ?? '')
     expect(parts.seconds).toEqual(seconds)
     const file = join(folder, 'variant.mp4')
     await writeFile(file, parts.file)
@@ -137,7 +137,7 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
   expect([repeated.status, repeated.headers.get('x-job-id')]).toEqual([200, null])
 
   const replaced = await api().put(`/media/${before.media_id}`, { uri: `${sources.url}/other.mp4` })
-  await ended(replaced.headers.get('x-job-id'))
+  await waitForJob(replaced.headers.get('x-job-id'))
   const renewed = await waitFor(
     async () => {
       const video = await read(id)
@@ -146,9 +146,9 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
     { timeout: 120_000, describe: 'the renditions to be made of the later source' },
   )
   expect(renewed.uri.http['av1_250']).not.toBe(av1)
-  expect(await getCodec(renewed.uri.http['av1_250'] ?? '')).toBe('av1')
+  expect(await probeCodec(renewed.uri.http['av1_250'] ?? '')).toBe('av1')
   // A running player still gets the files of the previous set.
-  expect(await getHash(av1)).toMatch(/^[0-9a-f]{64}$/)
+  expect(await fetchHash(av1)).toMatch(/^[0-9a-f]{64}$/)
 
   expect((await platform.system.delete(`/media?media_id=${before.media_id}&user_id=${tenant.userId}`)).status).toBe(200)
   expect(await usedBytes()).toBe(0)

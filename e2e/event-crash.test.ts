@@ -112,18 +112,18 @@ test(
     expect(failures).toEqual([])
     expect(acknowledged.size).toBeGreaterThan(0)
 
-    const loads = async () =>
+    const readLoads = async () =>
       (await platform.system.get<{ player_loads: number }>(`/analytics/views/${tenant.organisationId}/video/${videoId}`)).body.player_loads
     const stored = () =>
       asSuperuser(platform, async (client) => {
         const { rows } = await client.query<{ view_id: string }>('select view_id from analytics.view')
         return new Set(rows.map((row) => row.view_id))
       })
-    const counted = async () => {
+    const readCounts = async () => {
       const views = await stored()
-      return [...acknowledged].every((id) => views.has(id)) && (await loads()) === views.size
+      return [...acknowledged].every((id) => views.has(id)) && (await readLoads()) === views.size
     }
-    await waitFor(counted, { timeout: 120_000, interval: 500, describe: `what was acknowledged to be counted (seed ${seed})` })
+    await waitFor(readCounts, { timeout: 120_000, interval: 500, describe: `what was acknowledged to be counted (seed ${seed})` })
     expect([...(await stored())].filter((id) => !sent.has(id))).toEqual([])
     const { stdout } = await runCommand('reconcile', [], { VITASCOPE_DATA_DIR: platform.dataDir })
     expect(stdout).toMatch(/^0 differences/m)

@@ -11,7 +11,7 @@ import { createTenant, type Tenant, upload } from './support/video-steps.ts'
 const EVENT_MB = 65
 const WINDOW_BYTES = (EVENT_MB * 1e6) / 13
 /** PostgreSQL adds pages to a table before it fills them. */
-const AHEAD = 1.05
+const GROWTH_TOLERANCE = 1.05
 const CONCURRENCY = 8
 
 let platform: TestPlatform
@@ -28,20 +28,20 @@ beforeAll(async () => {
 afterAll(() => platform?.remove())
 
 type Attack = (nth: number) => { events: object[]; userAgent?: string }
-const hundred = <T>(make: (nth: number) => T) => Array.from({ length: 100 }, (_, nth) => make(nth))
+const repeatHundred = <T>(make: (nth: number) => T) => Array.from({ length: 100 }, (_, nth) => make(nth))
 const intervals = Array.from({ length: 25 }, (_, nth) => [nth * 2, nth * 2 + 1.5])
-const createEvent = (fields: object = {}) => ({ video_id: videoId, view_id: randomUUID(), type: 'progress', at: Date.now(), ...fields })
+const buildEvent = (fields: object = {}) => ({ video_id: videoId, view_id: randomUUID(), type: 'progress', at: Date.now(), ...fields })
 const oneView = randomUUID()
 const letters = 'abcdefghijklmnopqrstuvwxyz'
 const code = (nth: number) => `${letters[Math.floor(nth / 26) % 26]}${letters[nth % 26]}`
 
 const ATTACKS: [what: string, attack: Attack][] = [
-  ['new views', () => ({ events: hundred(() => createEvent()) })],
+  ['new views', () => ({ events: repeatHundred(() => buildEvent()) })],
   [
     'new views with every field of an event',
     () => ({
-      events: hundred(() =>
-        createEvent({
+      events: repeatHundred(() =>
+        buildEvent({
           watched: intervals,
           rewatched: intervals,
           position: 1,
@@ -52,20 +52,20 @@ const ATTACKS: [what: string, attack: Attack][] = [
   ],
   [
     'new views in changing languages',
-    (nth) => ({ events: hundred((one) => createEvent({ language: code(nth * 100 + one), subtitle: code(7 * nth + one) })) }),
+    (nth) => ({ events: repeatHundred((one) => buildEvent({ language: code(nth * 100 + one), subtitle: code(7 * nth + one) })) }),
   ],
-  ['events of one view', () => ({ events: hundred(() => createEvent({ view_id: oneView })) })],
+  ['events of one view', () => ({ events: repeatHundred(() => buildEvent({ view_id: oneView })) })],
   [
     'events of one view with all their intervals',
-    () => ({ events: Array.from({ length: 4 }, () => createEvent({ view_id: oneView, watched: Array(1_000).fill([0.001, 1_234.567]) })) }),
+    () => ({ events: Array.from({ length: 4 }, () => buildEvent({ view_id: oneView, watched: Array(1_000).fill([0.001, 1_234.567]) })) }),
   ],
-  ['events of changing browsers', (nth) => ({ events: [createEvent({ view_id: oneView })], userAgent: `browser ${nth}` })],
+  ['events of changing browsers', (nth) => ({ events: [buildEvent({ view_id: oneView })], userAgent: `browser ${nth}` })],
 ]
 
 test.each(ATTACKS)(
   'one client address adds at most its budget to the database by %s',
-  async (what, attack) => {
-    const address = `203.0.113.${ATTACKS.findIndex(([name]) => name === what) + 1}`
+  async (attackName, attack) => {
+    const address = `203.0.113.${ATTACKS.findIndex(([name]) => name === attackName) + 1}`
     const before = await databaseBytes()
     let accepted = 0
     let nth = 0
@@ -91,11 +91,11 @@ test.each(ATTACKS)(
     )
     const grown = (await databaseBytes()) - before
     process.stderr.write(
-      `${what}: ${accepted} events accepted in a window, ${grown} bytes, ${Math.round(grown / accepted)} bytes an event; ` +
+      `${attackName}: ${accepted} events accepted in a window, ${grown} bytes, ${Math.round(grown / accepted)} bytes an event; ` +
         `${((13 * grown) / EVENT_MB / 1e6).toFixed(2)} of the budget of an hour\n`,
     )
     expect(accepted).toBeGreaterThan(0)
-    expect(grown).toBeLessThan(WINDOW_BYTES * AHEAD)
+    expect(grown).toBeLessThan(WINDOW_BYTES * GROWTH_TOLERANCE)
   },
   120_000,
 )

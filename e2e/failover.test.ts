@@ -103,15 +103,15 @@ async function failOver(settings: (pair: PostgresPair) => Record<string, string>
     open.now()
     const lostJob = await add('other.mp4', { name: 'lost' })
     const [late, lost] = [await waitUntilSettled(api, second.id), await waitUntilSettled(api, lostJob.id)]
-    const areReported = async () => events.length === 3 && (await getMails(platform)).length === 3
+    const areReported = async () => events.length === 3 && (await listMails(platform)).length === 3
     await waitFor(areReported, { timeout: 20_000, describe: 'the events and mails of the others' })
     expect([early, late, lost].map(({ status }) => status.status)).toEqual(['ok', 'ok', 'ok'])
     // The intermediate files of a finished job are removed: a restarted job does not find them.
-    await waitFor(async () => !(await getObjects(platform)).some((name) => /^(source|work)\//.test(name)), { timeout: 20_000 })
+    await waitFor(async () => !(await listObjects(platform)).some((name) => /^(source|work)\//.test(name)), { timeout: 20_000 })
     await pair.failOver()
     return {
       ...{ platform, tenant, events, early, late, lost, lostJob, close },
-      objects: () => getObjects(platform),
+      objects: () => listObjects(platform),
       query: <Row>(statement: string) => queryOnce<Row>(pair.url, statement),
     }
   } catch (error) {
@@ -148,18 +148,18 @@ async function queryOnce<Row>(url: string, statement: string): Promise<Row[]> {
   }
 }
 
-async function getObjects({ dataDir }: TestPlatform): Promise<string[]> {
+async function listObjects({ dataDir }: TestPlatform): Promise<string[]> {
   const root = join(dataDir, 'storage')
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   const names = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name).slice(root.length + 1))
   return names.filter((name) => !name.startsWith('.')).sort()
 }
 
-const getMails = async ({ dataDir }: TestPlatform) =>
+const listMails = async ({ dataDir }: TestPlatform) =>
   (await readdir(join(dataDir, 'mail')).catch(() => [])).filter((file) => file.endsWith('.eml'))
 
 /** Returns the prefixes of the sets of a media in storage. */
-const getSets = (names: readonly string[], { media_id }: VideoRecord) => [
+const listSets = (names: readonly string[], { media_id }: VideoRecord) => [
   ...new Set(names.filter((name) => name.startsWith(`media/${media_id}/`)).map((name) => name.split('/').slice(0, 3).join('/'))),
 ]
 
@@ -172,14 +172,14 @@ async function expectPlays(video: VideoRecord): Promise<void> {
 
 /** Checks that each of these services logs and counts the failover, and the others do not. */
 async function expectReported({ platform }: Scene, services: readonly string[]): Promise<void> {
-  const counted = (page: string, service: string) =>
+  const readFailovers = (page: string, service: string) =>
     Number(new RegExp(`^vitascope_database_failovers_total\\{.*service="${service}".*\\} (\\d+)$`, 'm').exec(page)?.[1])
   const counts = async () => {
     const page = await (await fetch(platform.metricsUrl)).text()
-    return SERVICES.map((service) => counted(page, service))
+    return SERVICES.map((service) => readFailovers(page, service))
   }
-  const wanted = SERVICES.map((service) => (services.includes(service) ? 1 : 0))
-  await waitFor(async () => `${await counts()}` === `${wanted}`, {
+  const expectedCounts = SERVICES.map((service) => (services.includes(service) ? 1 : 0))
+  await waitFor(async () => `${await counts()}` === `${expectedCounts}`, {
     timeout: 30_000,
     describe: 'each service to count its failover',
   })
@@ -188,14 +188,14 @@ async function expectReported({ platform }: Scene, services: readonly string[]):
 }
 
 /** Waits until a service has finished its checks after the failover. */
-const settledIn = ({ query: call }: Scene, service: string) =>
+const waitUntilSettledIn = ({ query: call }: Scene, service: string) =>
   waitFor(async () => (await call(`select from ${service}.failover where settle_time is null`)).length === 0, {
     timeout: 30_000,
     describe: `${service} to finish its checks`,
   })
 
 /** Returns the video as a viewer gets it, once the platform answers again. */
-function getRecord({ platform, tenant }: Scene, { video_id }: VideoRecord): Promise<VideoRecord> {
+function waitForRecord({ platform, tenant }: Scene, { video_id }: VideoRecord): Promise<VideoRecord> {
   const api = platform.withKey(tenant.key)
   return waitFor(
     async () => {
@@ -206,7 +206,7 @@ function getRecord({ platform, tenant }: Scene, { video_id }: VideoRecord): Prom
   )
 }
 
-const getEvents = ({ events }: Scene, type: string, { video_id }: VideoRecord) =>
+const countEvents = ({ events }: Scene, type: string, { video_id }: VideoRecord) =>
   new Set(events.filter((event) => event.type === type && event.video === video_id).map(({ id }) => id)).size
 
 async function expectNewUploads(now: Scene): Promise<void> {
@@ -217,39 +217,39 @@ async function expectNewUploads(now: Scene): Promise<void> {
   expect(video.status.status).toBe('ok')
   await expectPlays(video)
   expect(Number(added.job_id)).not.toBe(Number(lostJob.job_id))
-  await waitFor(() => getEvents(now, 'video.ready', video) === 1, { timeout: 20_000 })
+  await waitFor(() => countEvents(now, 'video.ready', video) === 1, { timeout: 20_000 })
 }
 
 test('a failover to a stale standby keeps accepted videos playable, publishes each set once and leaves no lost files', async () => {
   const now = await failOver(({ url }) => ({ VITASCOPE_DATABASE_URL: url }))
   scene = now
   const before = await now.objects()
-  const [formerSet] = getSets(before, now.late)
-  expect(await getRecord(now, now.early)).toEqual(now.early)
+  const [formerSet] = listSets(before, now.late)
+  expect(await waitForRecord(now, now.early)).toEqual(now.early)
   await expectPlays(now.early)
   await expectReported(now, SERVICES)
-  await getRecord(now, now.late)
+  await waitForRecord(now, now.late)
   const late = await waitUntilSettled(now.platform.withKey(now.tenant.key), now.late.video_id)
   expect(late.status.status).toBe('ok')
   await expectPlays(late)
   expect((await now.platform.system.get(`/video/${now.lost.video_id}`)).status).toBe(404)
-  await settledIn(now, 'catalogue')
-  await settledIn(now, 'encoding')
-  let left: string[] = []
+  await waitUntilSettledIn(now, 'catalogue')
+  await waitUntilSettledIn(now, 'encoding')
+  let orphans: string[] = []
   await waitFor(
     async () => {
-      left = (await now.objects()).filter((name) => ![now.early, late].some(({ media_id }) => name.startsWith(`media/${media_id}/`)))
-      return left.length === 0 && getSets(await now.objects(), late).length === 1
+      orphans = (await now.objects()).filter((name) => ![now.early, late].some(({ media_id }) => name.startsWith(`media/${media_id}/`)))
+      return orphans.length === 0 && listSets(await now.objects(), late).length === 1
     },
-    { timeout: 30_000, describe: () => `orphaned objects to be removed, except ${left.slice(0, 10)}` },
+    { timeout: 30_000, describe: () => `orphaned objects to be removed, except ${orphans.slice(0, 10)}` },
   )
-  expect(getSets(await now.objects(), late)).not.toEqual([formerSet])
-  expect(getSets(await now.objects(), now.early)).toEqual(getSets(before, now.early))
+  expect(listSets(await now.objects(), late)).not.toEqual([formerSet])
+  expect(listSets(await now.objects(), now.early)).toEqual(listSets(before, now.early))
   await waitFor(() => now.events.length >= 4, { timeout: 20_000, describe: 'the repeated event of the second' })
-  expect([now.early, late].map((video) => getEvents(now, 'video.ready', video))).toEqual([1, 1])
+  expect([now.early, late].map((video) => countEvents(now, 'video.ready', video))).toEqual([1, 1])
   const sent = `select from catalogue.mail where video_id = ${late.video_id} and state = 'sent'`
   await waitFor(async () => (await now.query(sent)).length === 1, { timeout: 20_000, describe: 'the mail of the second to be sent again' })
-  expect(await getMails(now.platform)).toHaveLength(3)
+  expect(await listMails(now.platform)).toHaveLength(3)
   const [usage] = await now.query<{ counted: string; real: string }>(
     `select bytes as counted, (select sum((renditions ->> 'bytes')::bigint) from catalogue.media m where m.organisation_id = u.organisation_id) as real
      from catalogue.organisation_usage u where organisation_id = ${now.tenant.organisationId}`,
@@ -265,15 +265,15 @@ longTest(
     scene = now
     const before = (await now.objects()).filter((name) => name.startsWith('media/'))
     await expectReported(now, ['encoding'])
-    await settledIn(now, 'encoding')
+    await waitUntilSettledIn(now, 'encoding')
     await waitFor(
       async () => (await now.query<{ n: number }>(`select count(*)::int as n from encoding.job where finish_time is null`))[0]?.n === 0,
       { timeout: 30_000, describe: 'no job to run' },
     )
     for (const video of [now.early, now.late, now.lost]) {
-      expect(await getRecord(now, video)).toEqual(video)
+      expect(await waitForRecord(now, video)).toEqual(video)
       await expectPlays(video)
-      expect([getEvents(now, 'video.ready', video), getEvents(now, 'video.failed', video)]).toEqual([1, 0])
+      expect([countEvents(now, 'video.ready', video), countEvents(now, 'video.failed', video)]).toEqual([1, 0])
     }
     expect(now.events).toHaveLength(3)
     await waitFor(async () => `${await now.objects()}` === `${before}`, {
@@ -284,7 +284,7 @@ longTest(
     // them.
     expect((await now.platform.withKey(now.tenant.key).delete(`/media?media_id=${now.lost.media_id}`)).status).toBe(200)
     await now.query('update encoding.object_prefix set next_sweep = now() where next_sweep is not null')
-    await waitFor(async () => getSets(await now.objects(), now.lost).length === 0, {
+    await waitFor(async () => listSets(await now.objects(), now.lost).length === 0, {
       timeout: 30_000,
       describe: 'a deleted media to be removed',
     })
@@ -299,20 +299,20 @@ longTest(
     const now = await failOver(({ url }) => ({ VITASCOPE_CATALOGUE_DATABASE_URL: url }))
     scene = now
     const before = await now.objects()
-    await getRecord(now, now.late)
+    await waitForRecord(now, now.late)
     const late = await waitUntilSettled(now.platform.withKey(now.tenant.key), now.late.video_id)
     expect(late.status.status).toBe('ok')
     await expectReported(now, ['catalogue'])
-    await settledIn(now, 'catalogue')
+    await waitUntilSettledIn(now, 'catalogue')
     await expectPlays(now.early)
     await expectPlays(late)
-    expect(getSets(await now.objects(), late)).toEqual(getSets(before, late))
-    await waitFor(async () => getSets(await now.objects(), now.lost).length === 0, {
+    expect(listSets(await now.objects(), late)).toEqual(listSets(before, late))
+    await waitFor(async () => listSets(await now.objects(), now.lost).length === 0, {
       timeout: 30_000,
       describe: 'the set of the lost video to be removed',
     })
     await waitFor(() => now.events.length >= 4, { timeout: 20_000, describe: 'the repeated event of the second' })
-    expect([now.early, late].map((video) => getEvents(now, 'video.ready', video))).toEqual([1, 1])
+    expect([now.early, late].map((video) => countEvents(now, 'video.ready', video))).toEqual([1, 1])
     await expectNewUploads(now)
   },
   180_000,

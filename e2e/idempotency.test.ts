@@ -4,7 +4,7 @@ import { waitFor } from '@vitascope/testing'
 import { nouns } from './endpoint-cases/index.ts'
 import type { ApiResponse } from './support/api.ts'
 import { asSuperuser, dump } from './support/database.ts'
-import { fillPath, getOperations, type Operation, type Values } from './support/operations.ts'
+import { fetchOperations, fillPath, type Operation, type Values } from './support/operations.ts'
 import { type Platform, startPlatform } from './support/platform.ts'
 import type { Samples } from './support/table-row.ts'
 import { waitUntilSettled } from './support/video-steps.ts'
@@ -18,14 +18,14 @@ let values: Values
 
 beforeAll(async () => {
   fixture = await startPlatform()
-  posts = (await getOperations(fixture.platform)).filter(({ method, path }) => method === 'POST' && !OWN_IDEMPOTENCY.includes(path))
+  posts = (await fetchOperations(fixture.platform)).filter(({ method, path }) => method === 'POST' && !OWN_IDEMPOTENCY.includes(path))
   values = {}
   for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(fixture)) }
 }, 120_000)
 afterAll(() => fixture?.close())
 
 const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples }) => samples.payloads))
-const getName = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
+const formatOperation = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
 
 /** Routes with their own idempotency: a unique name, an offset, an event id, or a required object. */
 const OWN_IDEMPOTENCY = ['/upload/object', '/upload/tus', '/upload/success', '/analytics/events']
@@ -65,7 +65,7 @@ const OTHER_PAYLOADS: Record<string, Payload> = {
 }
 
 async function prepare(operation: Operation): Promise<{ call: Call; payload: Payload }> {
-  const name = getName(operation)
+  const name = formatOperation(operation)
   // The last parameter is the id of the record, but for these POST routes the id of an
   // organisation.
   const hasOrganisationId = /^POST \/(setting|theme)\/\{\}$/.test(name)
@@ -93,7 +93,7 @@ const format = ({ status, body }: ApiResponse<unknown>) => `${status} ${JSON.str
 test('every POST route with an idempotency key has its effect once, repeats its response and rejects another payload', async () => {
   const failures: string[] = []
   for (const operation of posts) {
-    const name = getName(operation)
+    const name = formatOperation(operation)
     const { call, payload } = await prepare(operation)
     const key = `of ${name}`
     // A rejected call stores nothing. This one is rejected while an earlier test call of the
@@ -124,7 +124,7 @@ test('every POST route with an idempotency key has its effect once, repeats its 
 }, 240_000)
 
 test('the test has a second payload for every POST route with a payload', () => {
-  const namesWithPayload = posts.filter(({ fields, path }) => fields !== undefined && !path.includes('{tags}')).map(getName)
+  const namesWithPayload = posts.filter(({ fields, path }) => fields !== undefined && !path.includes('{tags}')).map(formatOperation)
   expect(namesWithPayload.toSorted()).toEqual(Object.keys(OTHER_PAYLOADS).toSorted())
 })
 

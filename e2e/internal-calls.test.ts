@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { PRINCIPAL_HEADER, type Principal } from '@vitascope/grpc'
 import { type CertificateFiles, certificateFolder, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
 import { nouns } from './endpoint-cases/index.ts'
-import { falseTokens, forged, getMetadata, getUser, invalidCredentials, signed, type Target } from './support/forged-principals.ts'
+import { buildMetadata, falseTokens, forged, invalidCredentials, signed, type Target, toPrincipal } from './support/forged-principals.ts'
 import type { Values } from './support/operations.ts'
 import { type Platform, startPlatform } from './support/platform.ts'
-import { getSettings } from './support/process-settings.ts'
+import { readSettings } from './support/process-settings.ts'
 import { readRows } from './support/row-suite.ts'
 import { type ClientCredentials, openRpcCaller, type RpcCaller } from './support/rpc-caller.ts'
 import { AREAS, type Area, allRpcs, type Rpc } from './support/rpcs.ts'
@@ -38,10 +38,10 @@ beforeAll(async () => {
   })
   const received = new Map<string, string>()
   for (const name of [...AREAS, 'delivery'])
-    for (const [setting, value] of await getSettings(fixture.platform, name)) received.set(setting, value)
+    for (const [setting, value] of await readSettings(fixture.platform, name)) received.set(setting, value)
   for (const name of [...AREAS, 'delivery', 'encoding_upload'])
     addresses[name] = `${received.get(`VITASCOPE_${name.toUpperCase()}_LISTEN`)}`
-  target = { dataDir: fixture.platform.dataDir, owner: fixture.owner, stranger: fixture.stranger }
+  target = { dataDir: fixture.platform.dataDir, owner: fixture.owner, otherTenant: fixture.otherTenant }
   for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(fixture)) }
   values = { ...values, organisation_id: fixture.owner.organisationId, user_id: fixture.owner.userId, key: fixture.owner.key }
   for (const area of AREAS) callers[area] = openRpcCaller(addresses[area] ?? '', area, gateway)
@@ -71,7 +71,7 @@ describe('a caller with a certificate of the platform', () => {
     await forAll(async (rpc) => {
       const wrong: string[] = []
       for (const [name, entries] of invalid.get(rpc.area) ?? []) {
-        const { code, bytes } = await send(rpc, getMetadata(entries))
+        const { code, bytes } = await send(rpc, buildMetadata(entries))
         if (code !== 'UNAUTHENTICATED' || bytes.length > 0) wrong.push(`${name}: ${code}`)
       }
       return wrong.length > 0 ? wrong.join(', ') : undefined
@@ -79,32 +79,35 @@ describe('a caller with a certificate of the platform', () => {
     process.stderr.write(`internal calls: ${rpcs.length} rpcs rejected ${invalid.get('auth')?.length} invalid callers each\n`)
   }, 120_000)
 
-  test.each(['stranger', 'guest'] as const)(
+  test.each(['user', 'guest'] as const)(
     'is served as the signed %s, regardless of other metadata',
     async (userType) => {
-      const principal: Principal = userType === 'guest' ? { kind: 'guest' } : getUser(fixture.stranger)
+      const principal: Principal = userType === 'guest' ? { kind: 'guest' } : toPrincipal(fixture.otherTenant)
       const before = await readRows(fixture)
-      let rejectedAgain = 0
+      let ownerOnlyReads = 0
       await forAll(async (rpc) => {
         const token = await signed(principal, target, rpc.area)
-        const plain = await send(rpc, getMetadata({ [PRINCIPAL_HEADER]: token }))
-        const tampered = await send(rpc, getMetadata({ ...(await forged(target)), [PRINCIPAL_HEADER]: token }))
+        const plain = await send(rpc, buildMetadata({ [PRINCIPAL_HEADER]: token }))
+        const tampered = await send(rpc, buildMetadata({ ...(await forged(target)), [PRINCIPAL_HEADER]: token }))
         if (!EXPECTED_CODES.has(tampered.code) || !EXPECTED_CODES.has(plain.code)) return `${plain.code}, then ${tampered.code}`
         // A created record may be rejected the second time. A rejected call stays rejected.
         const same = plain.code === tampered.code && (!rpc.isRead || plain.bytes.equals(tampered.bytes))
         if (!same && (rpc.isRead || plain.code !== 'OK')) return `${plain.code}, but ${tampered.code} with forged metadata`
         if (rpc.isRead && tampered.code !== 'OK') {
-          const ownerResponse = await send(rpc, getMetadata({ [PRINCIPAL_HEADER]: await signed(getUser(fixture.owner), target, rpc.area) }))
-          if (ownerResponse.code === 'OK') rejectedAgain++
+          const ownerResponse = await send(
+            rpc,
+            buildMetadata({ [PRINCIPAL_HEADER]: await signed(toPrincipal(fixture.owner), target, rpc.area) }),
+          )
+          if (ownerResponse.code === 'OK') ownerOnlyReads++
         }
         return undefined
       })
       // The same requests succeed for their owner, so their rejection depends on the caller.
-      expect(rejectedAgain).toBeGreaterThan(10)
+      expect(ownerOnlyReads).toBeGreaterThan(10)
       const after = await readRows(fixture)
       const lost = [...before].flatMap(([table, rows]) => {
-        const left = new Set(after.get(table)?.split('\n'))
-        return rows.split('\n').flatMap((row) => (left.has(row) ? [] : [`${table}: ${row}`]))
+        const remainingRows = new Set(after.get(table)?.split('\n'))
+        return rows.split('\n').flatMap((row) => (remainingRows.has(row) ? [] : [`${table}: ${row}`]))
       })
       expect(lost).toEqual([])
     },
@@ -122,7 +125,7 @@ describe('a worker', () => {
       const [worker, gatewayItself] = await Promise.all(
         [workerPrincipal, { kind: 'service', service: 'gateway' } as const].map(async (principal) => {
           const token = await signed(principal, target, rpc.area, principal.service)
-          return (await send(rpc, getMetadata({ [PRINCIPAL_HEADER]: token }))).code
+          return (await send(rpc, buildMetadata({ [PRINCIPAL_HEADER]: token }))).code
         }),
       )
       const [admittedCode, rejectedCode] = isWork(rpc) ? [worker, gatewayItself] : [undefined, worker]
@@ -135,7 +138,7 @@ describe('a worker', () => {
 
   test('cannot upload with any signed principal', async () => {
     const headers = { [PRINCIPAL_HEADER]: await signed(workerPrincipal, target, 'encoding', 'worker') }
-    expect(await getStatus('encoding_upload', gateway, headers)).toBe('forbidden')
+    expect(await fetchStatus('encoding_upload', gateway, headers)).toBe('forbidden')
   })
 })
 
@@ -146,21 +149,21 @@ const EXPECTED_CODES = new Set([
 ])
 
 describe('a certificate', () => {
-  const someone = async (area: Area) =>
-    getMetadata({ [PRINCIPAL_HEADER]: await signed({ kind: 'service', service: 'gateway' }, target, area) })
+  const signedMetadata = async (area: Area) =>
+    buildMetadata({ [PRINCIPAL_HEADER]: await signed({ kind: 'service', service: 'gateway' }, target, area) })
 
   test('with an unknown name is rejected by every rpc, even with a system principal', async () => {
-    const strangers = await authority.issue(['stranger', '*.gateway', 'gateway.example.org'])
+    const unknownIdentity = await authority.issue(['unknown', '*.gateway', 'gateway.example.org'])
     for (const area of AREAS) {
-      const stranger = openRpcCaller(addresses[area] ?? '', area, strangers)
+      const caller = openRpcCaller(addresses[area] ?? '', area, unknownIdentity)
       const check = async (rpc: Rpc) => {
-        const { code } = await stranger.call(rpc, rpc.request(values), await someone(area))
+        const { code } = await caller.call(rpc, rpc.request(values), await signedMetadata(area))
         return code === 'PERMISSION_DENIED' ? undefined : code
       }
       await forAll(
         check,
         rpcs.filter((rpc) => rpc.area === area),
-      ).finally(stranger.close)
+      ).finally(caller.close)
     }
   }, 60_000)
 
@@ -181,30 +184,32 @@ describe('a certificate', () => {
       const [rpc] = rpcs.filter((one) => one.area === area)
       if (!rpc) throw new Error(`${area} has no rpc`)
       const caller = openRpcCaller(addresses[area] ?? '', area, shown)
-      const { code } = await caller.call(rpc, rpc.request(values), await someone(area)).finally(caller.close)
+      const { code } = await caller.call(rpc, rpc.request(values), await signedMetadata(area)).finally(caller.close)
       expect([area, code]).toEqual([area, 'UNAVAILABLE'])
-      const { code: actualCode } = await send(rpc, await someone(area))
+      const { code: actualCode } = await send(rpc, await signedMetadata(area))
       expect([area, EXPECTED_CODES.has(actualCode)]).toEqual([area, true])
     }
     for (const server of ['delivery', 'encoding_upload'])
-      expect([server, await getStatus(server, shown)]).toEqual([server, 'connection refused'])
+      expect([server, await fetchStatus(server, shown)]).toEqual([server, 'connection refused'])
   })
 
   test('and a principal are required over HTTP as well', async () => {
-    const stranger = await authority.issue(['stranger'])
+    const unknownIdentity = await authority.issue(['unknown'])
     for (const server of ['delivery', 'encoding_upload'])
-      expect([server, await getStatus(server, stranger)]).toEqual([server, 'connection refused'])
+      expect([server, await fetchStatus(server, unknownIdentity)]).toEqual([server, 'connection refused'])
     // Delivery has no such method, but it responds.
-    expect(await getStatus('delivery', gateway)).toBe(405)
-    expect(await getStatus('encoding_upload', gateway)).toBe('unauthenticated')
+    expect(await fetchStatus('delivery', gateway)).toBe(405)
+    expect(await fetchStatus('encoding_upload', gateway)).toBe('unauthenticated')
     for (const token of Object.values(await falseTokens(target, 'encoding'))) {
-      expect(await getStatus('encoding_upload', gateway, { ...(await forged(target)), [PRINCIPAL_HEADER]: token })).toBe('unauthenticated')
+      expect(await fetchStatus('encoding_upload', gateway, { ...(await forged(target)), [PRINCIPAL_HEADER]: token })).toBe(
+        'unauthenticated',
+      )
     }
   })
 })
 
 /** Returns the status of an HTTP server for this certificate, or the kind of its rejection. */
-function getStatus(server: string, shown: ClientCredentials, headers: Record<string, string> = {}): Promise<number | string> {
+function fetchStatus(server: string, shown: ClientCredentials, headers: Record<string, string> = {}): Promise<number | string> {
   const path = `//${addresses[server]}/video/upload/form`
   if (!shown) return fetch(`http:${path}`).then(({ status }) => status, connectionRefused)
   const clientCertificate = 'tls.key' in shown ? { cert: shown['tls.crt'], key: shown['tls.key'] } : {}

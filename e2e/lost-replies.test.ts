@@ -108,13 +108,13 @@ test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the r
       )
       return rows.map(({ type, count, videos }) => `${type} ${count} of ${videos}`)
     })
-  const wanted = ['video.created', 'video.failed'].map((type) => `${type} ${UPLOADS} of ${UPLOADS}`)
+  const expected = ['video.created', 'video.failed'].map((type) => `${type} ${UPLOADS} of ${UPLOADS}`)
   let seen: string[] = []
   await waitFor(
     async () => {
       seen = await events()
-      return `${seen}` === `${wanted}`
+      return `${seen}` === `${expected}`
     },
-    { timeout: 120_000, interval: 200, describe: () => `${wanted}; there are ${seen}` },
+    { timeout: 120_000, interval: 200, describe: () => `${expected}; there are ${seen}` },
   )
 }, 400_000)

@@ -51,9 +51,9 @@ test('media files have the public address of delivery, and the same path at the 
 
 test('the public address limits the requests of one address, and its requests for unknown ids', async () => {
   const statuses = async (url: string, address: string, count: number) => {
-    const found = new Set<number>()
-    for (let nth = 0; nth < count; nth++) found.add((await fetch(url, { method: 'HEAD', ...from(address) })).status)
-    return [...found]
+    const distinctStatuses = new Set<number>()
+    for (let nth = 0; nth < count; nth++) distinctStatuses.add((await fetch(url, { method: 'HEAD', ...from(address) })).status)
+    return [...distinctStatuses]
   }
   expect(await statuses(video.uri.poster_frame, '198.51.100.20', 120)).toEqual([200, 429])
   expect(await statuses(`${mediaUrl}/delivery/123456789/abc/x.m4s`, '198.51.100.21', 20)).toEqual([404, 429])

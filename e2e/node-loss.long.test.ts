@@ -8,7 +8,7 @@ import { expect, test } from '@jest/globals'
 import { isAlive, waitFor } from '@vitascope/testing'
 import { checkResults } from './support/crash-run.ts'
 import { asSuperuser } from './support/database.ts'
-import { getFfmpegs } from './support/nemesis.ts'
+import { listFfmpegs } from './support/nemesis.ts'
 import { type ReplicatedPlatform, startReplicas } from './support/replicas.ts'
 import { startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -54,9 +54,9 @@ function sendViews(uploader: Uploader, videoId: string): () => Promise<Set<strin
 async function expectViewsCounted(platform: ReplicatedPlatform, organisationId: string, videoId: string, acknowledged: Set<string>) {
   const stored = () =>
     asSuperuser(platform, async (client) => (await client.query<{ view_id: string }>('select view_id from analytics.view')).rows)
-  const loads = async () =>
+  const readLoads = async () =>
     (await platform.system.get<{ player_loads: number }>(`/analytics/views/${organisationId}/video/${videoId}`)).body.player_loads
-  await waitFor(async () => (await loads()) === acknowledged.size, {
+  await waitFor(async () => (await readLoads()) === acknowledged.size, {
     timeout: 60_000,
     interval: 500,
     describe: `${acknowledged.size} views to be counted`,
@@ -84,8 +84,8 @@ test('losing a node with one replica of each service loses no encode, upload or 
     stopViews = sendViews(uploader, viewedId)
     const videoIds = [viewedId]
     for (let index = 2; index < UPLOADS; index++) videoIds.push(await uploadOne(index))
-    await waitFor(() => getFfmpegs(platform.pid('worker-2')).length > 0, { timeout: 60_000, describe: 'the second worker to encode' })
-    const encoding = getFfmpegs(platform.pid('worker-2'))
+    await waitFor(() => listFfmpegs(platform.pid('worker-2')).length > 0, { timeout: 60_000, describe: 'the second worker to encode' })
+    const encoding = listFfmpegs(platform.pid('worker-2'))
     // This upload runs while the node dies.
     const last = uploadOne(UPLOADS)
     await platform.killSecondNode()

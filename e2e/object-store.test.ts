@@ -27,7 +27,7 @@ withS3('with a bucket of an S3 store', () => {
     store = await startS3()
     storage = openS3Storage(store)
     await writeFile(secretFile(), store.secretAccessKey, { mode: 0o600 })
-    platform = await startTestPlatform({ ...getBucket(store), VITASCOPE_RETRY_MS: '1000', VITASCOPE_RECONCILE_MS: '500' })
+    platform = await startTestPlatform({ ...buildBucketSettings(store), VITASCOPE_RETRY_MS: '1000', VITASCOPE_RECONCILE_MS: '500' })
     tenant = await createTenant(platform.system)
   }, 120_000)
   afterAll(async () => {
@@ -38,13 +38,13 @@ withS3('with a bucket of an S3 store', () => {
   })
 
   const secretFile = () => join(folder, 'secret-key')
-  const getBucket = (of: TestS3) => ({
+  const buildBucketSettings = (of: TestS3) => ({
     VITASCOPE_S3_ENDPOINT: of.endpoint,
     VITASCOPE_S3_BUCKET: of.bucket,
     VITASCOPE_S3_ACCESS_KEY_ID: of.accessKeyId,
     VITASCOPE_S3_SECRET_KEY_FILE: secretFile(),
   })
-  const getBytes = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
+  const fetchBytes = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
   const objects = async () => {
     const names: string[] = []
     for await (const { name } of storage.list('')) names.push(name)
@@ -73,19 +73,24 @@ withS3('with a bucket of an S3 store', () => {
     const video = await waitUntilSettled(platform.system, (await start()).id)
     expect(video.status.status).toBe('ok')
     const to = join(folder, 'backup')
-    const backup = await runCommand('backup', ['--to', to], { VITASCOPE_DATA_DIR: platform.dataDir, ...getBucket(store) })
+    const backup = await runCommand('backup', ['--to', to], { VITASCOPE_DATA_DIR: platform.dataDir, ...buildBucketSettings(store) })
     expect([backup.code, backup.stderr]).toEqual([0, ''])
     const second = await startS3()
     const dataDir = await mkdtemp(join(tmpdir(), 'vitascope-test-'))
     let otherPlatform: TestPlatform | undefined
     try {
-      const restored = await runCommand('restore', ['--from', to, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...getBucket(second) })
+      const restored = await runCommand('restore', ['--from', to, '--verify'], {
+        VITASCOPE_DATA_DIR: dataDir,
+        ...buildBucketSettings(second),
+      })
       expect([restored.code, restored.stdout]).toEqual([0, expect.stringMatching(/is restored and verified/)])
-      otherPlatform = await startTestPlatform(getBucket(second), dataDir)
+      otherPlatform = await startTestPlatform(buildBucketSettings(second), dataDir)
       const repeated = await waitUntilSettled(otherPlatform.withKey(tenant.key), video.video_id)
-      const [was, is] = await Promise.all([video, repeated].map(async ({ uri }) => await getBytes(uri.http['h264_1200'] ?? '')))
-      expect(is?.length).toBeGreaterThan(10_000)
-      expect(is).toEqual(was)
+      const [firstBytes, secondBytes] = await Promise.all(
+        [video, repeated].map(async ({ uri }) => await fetchBytes(uri.http['h264_1200'] ?? '')),
+      )
+      expect(secondBytes?.length).toBeGreaterThan(10_000)
+      expect(secondBytes).toEqual(firstBytes)
       expect((await fetch(repeated.uri.hls)).status).toBe(200)
     } finally {
       await otherPlatform?.remove()

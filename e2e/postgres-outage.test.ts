@@ -49,14 +49,14 @@ const results = () => asSuperuser(platform, (client) => client.query('select 1')
 function callers() {
   let stopped = false
   const created: { organisation_id: string; name: string }[] = []
-  const rejections: { at: number; status: number; what: string }[] = []
+  const rejections: { at: number; status: number; name: string }[] = []
   /** Number of consecutive successful responses per kind of call. */
   const inARow = new Map<string, number>()
-  const loop = async (what: string, call: (n: number) => Promise<{ status: number }>) => {
+  const callRepeatedly = async (name: string, call: (n: number) => Promise<{ status: number }>) => {
     for (let n = 0; !stopped; n++) {
       const { status } = await call(n)
-      inARow.set(what, isGood(status) ? (inARow.get(what) ?? 0) + 1 : 0)
-      if (!isGood(status)) rejections.push({ at: Date.now(), status, what })
+      inARow.set(name, isGood(status) ? (inARow.get(name) ?? 0) + 1 : 0)
+      if (!isGood(status)) rejections.push({ at: Date.now(), status, name: name })
       await delay(20)
     }
   }
@@ -67,9 +67,9 @@ function callers() {
     return result
   }
   const running = [
-    loop('POST /organisation', write),
-    loop('GET /video', () => platform.system.get(`/video?organisation_id=${organisationId}`)),
-    loop('GET /organisation', () => platform.system.get(`/organisation/${organisationId}`)),
+    callRepeatedly('POST /organisation', write),
+    callRepeatedly('GET /video', () => platform.system.get(`/video?organisation_id=${organisationId}`)),
+    callRepeatedly('GET /organisation', () => platform.system.get(`/organisation/${organisationId}`)),
   ]
   return {
     created,

@@ -56,8 +56,8 @@ const text = async (url: string) => {
   return response.text()
 }
 const bytes = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
-const getSegments = (playlist: string) => playlist.split('\n').filter((line) => /^seg-\d+\.m4s$/.test(line))
-const getSeconds = (playlist: string) => [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].reduce((sum, [, seconds]) => sum + Number(seconds), 0)
+const listSegments = (playlist: string) => playlist.split('\n').filter((line) => /^seg-\d+\.m4s$/.test(line))
+const sumSeconds = (playlist: string) => [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].reduce((sum, [, seconds]) => sum + Number(seconds), 0)
 
 test(
   'the beginning plays during the encode under stable URLs without failed requests',
@@ -78,7 +78,7 @@ test(
       expect(playlist).toContain('#EXT-X-PLAYLIST-TYPE:EVENT')
       expect(playlist).toContain('#EXT-X-TARGETDURATION:4\n')
       expect(playlist).not.toContain('#EXT-X-ENDLIST')
-      const [first = ''] = getSegments(playlist)
+      const [first = ''] = listSegments(playlist)
       const init = new URL('init.mp4', url).href
       const segment = new URL(first, url).href
       for (const one of [init, segment]) previewed.set(one, await bytes(one))
@@ -96,7 +96,7 @@ test(
     await waitFor(
       async () => {
         const playlist = await text(watched)
-        const now = getSeconds(playlist)
+        const now = sumSeconds(playlist)
         expect(now).toBeGreaterThanOrEqual(seconds)
         if (now > seconds) grown++
         seconds = now
@@ -157,19 +157,19 @@ describeInBrowser('in a browser', () => {
         const { id } = await start()
         const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
         await page.goto(`${platform.url}/player/${id}?autoplay=1&muted=1`)
-        const at = () => page.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)
-        await waitFor(async () => (await at()) > 1, { timeout: 90_000, describe: 'the picture to move' })
+        const readCurrentTime = () => page.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)
+        await waitFor(async () => (await readCurrentTime()) > 1, { timeout: 90_000, describe: 'the picture to move' })
         expect((await record(id)).status.status).toBe('encoding')
-        expect(await at()).toBeLessThan(20)
+        expect(await readCurrentTime()).toBeLessThan(20)
         await waitFor(async () => /Encoding: \d+ %/.test((await page.locator('.badge').textContent()) ?? ''), { timeout: 20_000 })
         if (SCREENSHOTS !== undefined) {
           await mkdir(SCREENSHOTS, { recursive: true })
           await page.screenshot({ path: join(SCREENSHOTS, 'preview-playback.png') })
         }
-        const seen = await at()
+        const seen = await readCurrentTime()
         await waitUntilSettled(platform.guest, id, TIMEOUT_MS)
         // Playback did not restart when the encode was complete.
-        await waitFor(async () => (await page.locator('.badge').isHidden()) && (await at()) > seen, { timeout: 30_000 })
+        await waitFor(async () => (await page.locator('.badge').isHidden()) && (await readCurrentTime()) > seen, { timeout: 30_000 })
       } finally {
         await browser.close()
       }

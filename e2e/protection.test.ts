@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function createPlayingVideo(): Promise<VideoRecord> {
+async function uploadPlayableVideo(): Promise<VideoRecord> {
   const { id } = await upload(api, tenant.organisationId, `${sources.url}/other.mp4`)
   const video = await waitUntilSettled(api, id)
   expect(video.status.status).toBe('ok')
@@ -65,17 +65,17 @@ const statuses = (urls: readonly string[]) =>
 const served = async (urls: readonly string[]) => (await statuses(urls)).filter((status) => status === 200).length
 const record = async (id: string, by: Api = api) => (await by.get<VideoRecord>(`/video/${id}`)).body
 const withToken = (url: string, token: string) => url.replace(/(\/delivery\/\d+\/[^/]+)\//, `$1~${token}/`)
-const closes = (urls: readonly string[]) =>
+const waitUntilRejected = (urls: readonly string[]) =>
   waitFor(async () => (await served(urls)) === 0, { timeout: 5_000, interval: 100, describe: 'every old URL to return an error' })
 
 test('a video that requires a token delivers its files only with a valid token', async () => {
-  const [video, otherVideo] = [await createPlayingVideo(), await createPlayingVideo()]
+  const [video, otherVideo] = [await uploadPlayableVideo(), await uploadPlayableVideo()]
   const open = await crawl(video.uri)
   expect(open.length).toBeGreaterThan(30)
   expect(await served(open)).toBe(open.length)
 
   expect((await api.patch(`/video/${video.video_id}`, { security: { token_required_platform: true } })).status).toBe(200)
-  await closes(open)
+  await waitUntilRejected(open)
   const now = (await record(video.video_id, platform.guest)).uri
   const base = open.map((url) => url.replace(/\/delivery\/\d+\/[^/]+\//, now.hls.match(/\/delivery\/\d+\/[^/]+\//)?.[0] ?? ''))
   await waitFor(async () => (await statuses(base.slice(0, 1)))[0] === 403, { timeout: 5_000, describe: 'the new version to apply' })
@@ -84,12 +84,13 @@ test('a video that requires a token delivers its files only with a valid token',
   const token = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 600 })).body.token
   const foreign = (await api.post<{ token: string }>(`/video/${otherVideo.video_id}/token`, { expires_in: 600 })).body.token
   const brief = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 1 })).body.token
-  const elsewhere = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 600, ip: '203.0.113.9' })).body.token
+  const tokenOfOtherAddress = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 600, ip: '203.0.113.9' }))
+    .body.token
   expect(await served(base.map((url) => withToken(url, token)))).toBe(base.length)
   const redirected = await fetch(`${base[0]}?token=${token}`, { method: 'HEAD' })
   expect(redirected.status).toBe(200)
   expect(await served(base.map((url) => withToken(url, foreign)))).toBe(0)
-  expect(await served(base.map((url) => withToken(url, elsewhere)))).toBe(0)
+  expect(await served(base.map((url) => withToken(url, tokenOfOtherAddress)))).toBe(0)
   await waitFor(async () => (await served(base.slice(0, 1).map((url) => withToken(url, brief)))) === 0, {
     timeout: 5_000,
     describe: 'the short token to expire',
@@ -105,15 +106,15 @@ test('a video that requires a token delivers its files only with a valid token',
 }, 120_000)
 
 test('a video with allowed addresses is not delivered to others', async () => {
-  const video = await createPlayingVideo()
+  const video = await uploadPlayableVideo()
   const open = await crawl(video.uri)
   await api.patch(`/video/${video.video_id}`, { security: { allowed_ips: ['203.0.113.0/24'] } })
-  await closes(open)
-  const elsewhere = await record(video.video_id, platform.guest)
-  expect(elsewhere['security']).toEqual({ token_required_platform: false, is_ip_restricted: true })
-  expect(await served([elsewhere.uri.hls, elsewhere.uri.poster_frame, ...Object.values(elsewhere.uri.http)])).toBe(0)
+  await waitUntilRejected(open)
+  const foreignRecord = await record(video.video_id, platform.guest)
+  expect(foreignRecord['security']).toEqual({ token_required_platform: false, is_ip_restricted: true })
+  expect(await served([foreignRecord.uri.hls, foreignRecord.uri.poster_frame, ...Object.values(foreignRecord.uri.http)])).toBe(0)
   // The `X-Forwarded-For` of a client is ignored.
-  const pretending = await fetch(elsewhere.uri.hls, { headers: { 'x-forwarded-for': '203.0.113.9' } })
+  const pretending = await fetch(foreignRecord.uri.hls, { headers: { 'x-forwarded-for': '203.0.113.9' } })
   expect(pretending.status).not.toBe(200)
 
   await api.patch(`/video/${video.video_id}`, { security: { allowed_ips: ['127.0.0.0/8', '::1'] } })
@@ -133,24 +134,24 @@ test.each([
 ])(
   'a video that is %s is no longer delivered after 5 s, and guests get 404',
   async (_, change) => {
-    const video = await createPlayingVideo()
+    const video = await uploadPlayableVideo()
     const open = [video.uri.hls, video.uri.poster_frame, ...Object.values(video.uri.http)]
     expect((await change(video.video_id)).status).toBe(200)
-    await closes(open)
+    await waitUntilRejected(open)
     expect((await platform.guest.get(`/video/${video.video_id}`)).status).toBe(404)
   },
   60_000,
 )
 
 test('the keys and videos of an inactive organisation are rejected', async () => {
-  const video = await createPlayingVideo()
+  const video = await uploadPlayableVideo()
   await platform.system.put(`/organisation/${tenant.organisationId}`, { status: 'inactive' })
   await waitFor(async () => (await api.get('/video')).status === 403, { timeout: 5_000, describe: 'its key to be rejected' })
   await waitFor(async () => (await platform.guest.get(`/video/${video.video_id}`)).status === 404, {
     timeout: 5_000,
     describe: 'its video to be hidden',
   })
-  await closes([video.uri.hls])
+  await waitUntilRejected([video.uri.hls])
   await platform.system.put(`/organisation/${tenant.organisationId}`, { status: 'active' })
   await waitFor(async () => (await api.get('/video')).status === 200, { timeout: 5_000, describe: 'its key to work again' })
 }, 60_000)

@@ -36,11 +36,11 @@ interface Problem extends Record<string, unknown> {
 const readOrganisation = async ({ organisationId }: Tenant) =>
   (await platform.system.get<Organisation>(`/organisation/${organisationId}`)).body
 const readUsage = async (tenant: Tenant) => (await readOrganisation(tenant)).usage
-const getApi = ({ key }: Tenant) => platform.withKey(key)
+const createTenantApi = ({ key }: Tenant) => platform.withKey(key)
 const smallUrl = () => `${sources.url}/small.mp4`
 /** Returns the response to an upload request with any status. */
 const requestUpload = (tenant: Tenant, url = smallUrl()) =>
-  getApi(tenant).post<Problem>('/video/upload', { url, organisation_id: tenant.organisationId })
+  createTenantApi(tenant).post<Problem>('/video/upload', { url, organisation_id: tenant.organisationId })
 
 /** Requests an upload of a source that does not exist, so it uses no quota in the end. */
 const requestMissingSource = (tenant: Tenant) => requestUpload(tenant, `${sources.url}/none.mp4`)
@@ -52,7 +52,7 @@ const requestMissingSource = (tenant: Tenant) => requestUpload(tenant, `${source
 async function probeRejectedTusUpload(tenant: Tenant): Promise<(number | string | null)[]> {
   const tus = { 'tus-resumable': '1.0.0' }
   const call = (method: string, path: string, headers: Record<string, string> = {}, body?: Uint8Array<ArrayBuffer>) =>
-    getApi(tenant).send(method, path, { headers: { ...tus, ...headers }, ...(body && { body }) })
+    createTenantApi(tenant).send(method, path, { headers: { ...tus, ...headers }, ...(body && { body }) })
   const { headers } = await call('POST', '/upload/tus', { 'upload-length': '3' })
   const path = `/upload/tus/${headers.get('location')?.split('/').at(-1)}`
   const parts = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' }
@@ -78,9 +78,9 @@ describe('bytes and minutes', () => {
   test('are counted per upload, enforced by every upload method, and released', async () => {
     const tenant = await createTenant(platform.system)
     expect(await readUsage(tenant)).toEqual({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0', minutes_reserved: '0', jobs: '0' })
-    const { id } = await upload(getApi(tenant), tenant.organisationId, smallUrl())
+    const { id } = await upload(createTenantApi(tenant), tenant.organisationId, smallUrl())
     expect(await readUsage(tenant)).toMatchObject({ bytes_reserved: String(8 * 1024 ** 2), minutes_reserved: '1', jobs: '1' })
-    const video = await waitUntilSettled(getApi(tenant), id)
+    const video = await waitUntilSettled(createTenantApi(tenant), id)
     expect(video.status).toMatchObject({ status: 'ok' })
     const stored = await readUsage(tenant)
     expect(stored).toMatchObject({ bytes_reserved: '0', minutes_reserved: '0', jobs: '0' })
@@ -89,21 +89,21 @@ describe('bytes and minutes', () => {
     expect(Number(stored.bytes)).toBeGreaterThan(Number(mp4.headers.get('content-length')))
 
     await setQuota(tenant, { bytes: Number(stored.bytes) }, 413)
-    const replaced = await getApi(tenant).put(`/media/${video.media_id}`, { uri: smallUrl() })
+    const replaced = await createTenantApi(tenant).put(`/media/${video.media_id}`, { uri: smallUrl() })
     expect(replaced.status).toBe(200)
-    expect((await waitUntilSettled(getApi(tenant), id)).status).toMatchObject({ status: 'ok' })
+    expect((await waitUntilSettled(createTenantApi(tenant), id)).status).toMatchObject({ status: 'ok' })
     await waitFor(async () => (await readUsage(tenant)).jobs === '0')
     expect(await readUsage(tenant)).toMatchObject({ bytes: stored.bytes, bytes_reserved: '0' })
 
     await setQuota(tenant, { bytes: 0 }, 413)
     const rejected = [
       await requestUpload(tenant),
-      await getApi(tenant).post<Problem>('/video/upload', {
+      await createTenantApi(tenant).post<Problem>('/video/upload', {
         url: smallUrl(),
         organisation_id: tenant.organisationId,
         media_id: video.media_id,
       }),
-      await getApi(tenant).put<Problem>(`/media/${video.media_id}`, { uri: smallUrl() }),
+      await createTenantApi(tenant).put<Problem>(`/media/${video.media_id}`, { uri: smallUrl() }),
       await platform.system.get<Problem>(
         `/video/upload?data=${encodeURIComponent(JSON.stringify({ url: smallUrl(), organisation_id: tenant.organisationId }))}`,
       ),
@@ -112,13 +112,15 @@ describe('bytes and minutes', () => {
       expect([status, body.code]).toEqual([413, 'quota_bytes'])
       expect(body.detail).toContain(`${stored.bytes} are used`)
     }
-    expect((await getApi(tenant).get(`/video/${id}`)).body).toMatchObject({ status: { status: 'ok' } })
-    const started = await getApi(tenant).send('POST', '/upload/tus', { headers: { 'tus-resumable': '1.0.0', 'upload-length': '3' } })
+    expect((await createTenantApi(tenant).get(`/video/${id}`)).body).toMatchObject({ status: { status: 'ok' } })
+    const started = await createTenantApi(tenant).send('POST', '/upload/tus', {
+      headers: { 'tus-resumable': '1.0.0', 'upload-length': '3' },
+    })
     expect(started.status).toBe(413)
 
     await setQuota(tenant, { minutes_per_month: 0 }, 'quota_minutes')
     expect(await probeRejectedTusUpload(tenant)).toEqual([413, 413, null, 204, 404])
-    expect((await getApi(tenant).put<Problem>(`/media/${video.media_id}`, { uri: smallUrl() })).status).toBe(413)
+    expect((await createTenantApi(tenant).put<Problem>(`/media/${video.media_id}`, { uri: smallUrl() })).status).toBe(413)
     const deleted = await platform.system.delete(`/media?media_id=${video.media_id}&user_id=${tenant.userId}`)
     expect(deleted.status).toBe(200)
     expect(Number((await readUsage(tenant)).bytes)).toBe(0)
@@ -131,12 +133,12 @@ describe('bytes and minutes', () => {
     await setQuota(tenant, { bytes: 1_000 }, 200)
     const tus = { 'tus-resumable': '1.0.0' }
     const beginTus = (length: number) =>
-      getApi(tenant).send('POST', '/upload/tus', { headers: { ...tus, 'upload-length': String(length) } })
+      createTenantApi(tenant).send('POST', '/upload/tus', { headers: { ...tus, 'upload-length': String(length) } })
     const started = await beginTus(900)
     expect([started.status, (await readUsage(tenant)).bytes_reserved]).toEqual([201, '900'])
     const rejected = await beginTus(101)
     expect([rejected.status, (rejected.body as Problem).code]).toEqual([413, 'quota_bytes'])
-    await getApi(tenant).send('DELETE', `/upload/tus/${started.headers.get('location')?.split('/').at(-1)}`, { headers: tus })
+    await createTenantApi(tenant).send('DELETE', `/upload/tus/${started.headers.get('location')?.split('/').at(-1)}`, { headers: tus })
     expect((await readUsage(tenant)).bytes_reserved).toBe('0')
   }, 60_000)
 
@@ -145,9 +147,9 @@ describe('bytes and minutes', () => {
     const { size } = await stat(join(folder, 'small.mp4'))
     await setQuota(tenant, { bytes: 0 }, 413)
     await setQuota(tenant, { bytes: size - 1 }, 200)
-    const { id, job_id } = await upload(getApi(tenant), tenant.organisationId, smallUrl())
-    expect((await waitUntilSettled(getApi(tenant), id)).status).toMatchObject({ status: 'failed', code: 4003 })
-    const { body } = await getApi(tenant).get(`/job/${job_id}`)
+    const { id, job_id } = await upload(createTenantApi(tenant), tenant.organisationId, smallUrl())
+    expect((await waitUntilSettled(createTenantApi(tenant), id)).status).toMatchObject({ status: 'failed', code: 4003 })
+    const { body } = await createTenantApi(tenant).get(`/job/${job_id}`)
     expect(body).toMatchObject({ error: { code: 4003, message: expect.stringContaining(`exceeds the ${size - 1} bytes`) } })
     expect(await readUsage(tenant)).toMatchObject({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0' })
   }, 90_000)
@@ -168,8 +170,8 @@ test('concurrent jobs are limited by the quota, independently of other organisat
   const countJobs = async () => Number((await readUsage(busy)).jobs)
   const before = await countJobs()
   expect(before).toBeGreaterThan(12)
-  const { id } = await upload(getApi(otherTenant), otherTenant.organisationId, smallUrl())
-  expect((await waitUntilSettled(getApi(otherTenant), id)).status).toMatchObject({ status: 'ok' })
+  const { id } = await upload(createTenantApi(otherTenant), otherTenant.organisationId, smallUrl())
+  expect((await waitUntilSettled(createTenantApi(otherTenant), id)).status).toMatchObject({ status: 'ok' })
   // Tasks are shared fairly: each of the four tasks of the other tenant waits for at most one
   // task of the busy tenant, and two tasks run at once.
   expect(before - (await countJobs())).toBeLessThanOrEqual(10)

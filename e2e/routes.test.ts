@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { nouns } from './endpoint-cases/index.ts'
 import { fingerprint } from './support/database.ts'
-import { fillPath, getOperations, type Operation, type Values } from './support/operations.ts'
+import { fetchOperations, fillPath, type Operation, type Values } from './support/operations.ts'
 import { type Platform, startPlatform } from './support/platform.ts'
 import type { Samples } from './support/table-row.ts'
 import { SYSTEM_KEY, type TestPlatform } from './support/test-platform.ts'
@@ -21,17 +21,17 @@ interface Problem {
 let fixture: Platform
 let platform: TestPlatform
 let operations: Operation[]
-let stranger: Tenant
-let strangerUploader: Tenant
+let otherTenant: Tenant
+let otherUploader: Tenant
 let powerless: Tenant
 let owner: Tenant
 let values: Values
 
 beforeAll(async () => {
   fixture = await startPlatform()
-  ;({ platform, owner, stranger } = fixture)
-  operations = await getOperations(platform)
-  strangerUploader = await createUser(platform.system, stranger.organisationId, 'uploader')
+  ;({ platform, owner, otherTenant } = fixture)
+  operations = await fetchOperations(platform)
+  otherUploader = await createUser(platform.system, otherTenant.organisationId, 'uploader')
   powerless = await createUser(platform.system, owner.organisationId, 'uploader', [])
   values = {}
   for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(fixture)) }
@@ -41,16 +41,16 @@ afterAll(() => fixture?.close())
 /** A payload that each writing route accepts, so that a rejection is due to the caller. */
 const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples }) => samples.payloads))
 
-const getName = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
+const formatOperation = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
 
-function getPayload(operation: Operation, v: Values): Record<string, unknown> | undefined {
-  const make = PAYLOADS[getName(operation)]
+function buildPayload(operation: Operation, v: Values): Record<string, unknown> | undefined {
+  const make = PAYLOADS[formatOperation(operation)]
   if (!make && operation.fields === undefined) return undefined
-  if (!make) throw new Error(`no payload for ${getName(operation)}: add one to the test`)
+  if (!make) throw new Error(`no payload for ${formatOperation(operation)}: add one to the test`)
   return make(v)
 }
 
-function call(operation: Operation, key: string | undefined, v: Values, payload = getPayload(operation, v)) {
+function call(operation: Operation, key: string | undefined, v: Values, payload = buildPayload(operation, v)) {
   const api = key === undefined ? platform.guest : platform.withKey(key)
   const query = new URLSearchParams({ organisation_id: v['organisation_id'] ?? '', media_id: v['media_id'] ?? '' })
   if (operation.apiKeyParam)
@@ -79,7 +79,7 @@ async function forAll(
 
 /** Player events are rejected one by one, within a response of status 202. */
 function isRejected(operation: Operation, { status, body }: { status: number; body: Problem }): boolean {
-  if (getName(operation) !== 'POST /analytics/events') return status === 400
+  if (formatOperation(operation) !== 'POST /analytics/events') return status === 400
   return status === 202 && body.accepted === 0 && body.rejected?.length === 1
 }
 
@@ -126,7 +126,7 @@ describe('every route', () => {
     await forAll(
       (o) => o.access === 'system' || o.access === 'super',
       async (o) => {
-        const result = await call(o, o.access === 'system' ? stranger.key : strangerUploader.key, values)
+        const result = await call(o, o.access === 'system' ? otherTenant.key : otherUploader.key, values)
         return result.status === 403 ? undefined : show(result)
       },
     )
@@ -136,13 +136,13 @@ describe('every route', () => {
   test('changes no record of another organisation', async () => {
     const before = await rows()
     const referencesRecord = (o: Operation) =>
-      Object.keys(getPayload(o, values) ?? {}).some((name) => /^(organisation|video|media)_id$/.test(name))
+      Object.keys(buildPayload(o, values) ?? {}).some((name) => /^(organisation|video|media)_id$/.test(name))
     const isOwnRecord = (operation: Operation) =>
       /id\}|\{api_key|\{email/.test(operation.path) || /^(\/media|\/user)$/.test(operation.path) || referencesRecord(operation)
     await forAll(
       (o) => (o.access === 'user' || o.access === 'super') && isOwnRecord(o) && !o.apiKeyParam,
       async (o) => {
-        const result = await call(o, stranger.key, values)
+        const result = await call(o, otherTenant.key, values)
         return result.status === 403 || result.status === 404 ? undefined : show(result)
       },
     )
@@ -157,7 +157,7 @@ describe('every route', () => {
     await forAll(
       (o) => o.access === 'user' && /_?id\}/.test(o.path) && !o.path.includes('{organisation_id}'),
       async (o) => {
-        const [foreign, none] = [await call(o, stranger.key, values), await call(o, stranger.key, missing)]
+        const [foreign, none] = [await call(o, otherTenant.key, values), await call(o, otherTenant.key, missing)]
         const same = foreign.status === none.status && foreign.body.code === none.body.code && foreign.body.title === none.body.title
         return same ? undefined : `${show(foreign)} but ${show(none)}`
       },
@@ -168,14 +168,14 @@ describe('every route', () => {
     forAll(
       (o) => o.fields !== undefined,
       async (o) => {
-        const response = await call(o, SYSTEM_KEY, values, { ...getPayload(o, values), colour_of_moon: 'red' })
+        const response = await call(o, SYSTEM_KEY, values, { ...buildPayload(o, values), colour_of_moon: 'red' })
         return isRejected(o, response) && invalidFields(response.body).includes('colour_of_moon') ? undefined : show(response)
       },
     ))
 
   test('rejects fields of a wrong type and names each', () =>
     forAll(
-      (o) => o.fields !== undefined && getName(o) !== 'PUT /media/{}',
+      (o) => o.fields !== undefined && formatOperation(o) !== 'PUT /media/{}',
       async (o) => {
         const names = Object.keys(o.fields ?? {})
         // No field accepts a list of lists of lists.

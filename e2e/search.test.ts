@@ -15,7 +15,7 @@ beforeAll(async () => {
   })) {
     ids[name] = (await fixture.video({ name, ...more })).video_id
   }
-  const { id } = await upload(fixture.clients.stranger, fixture.stranger.organisationId, `${fixture.sources.url}/none.mp4`, {
+  const { id } = await upload(fixture.clients.otherTenant, fixture.otherTenant.organisationId, `${fixture.sources.url}/none.mp4`, {
     name: 'Rocket secrets',
   })
   ids['Rocket secrets'] = id
@@ -48,8 +48,8 @@ describe('q', () => {
     ['embargo', []],
     ['secrets', []],
     ['submarine', []],
-  ])('finds the video for %s', async (q, found) => {
-    expect((await titles({ q })).toSorted()).toEqual([...found].toSorted())
+  ])('finds the video for %s', async (q, expected) => {
+    expect((await titles({ q })).toSorted()).toEqual([...expected].toSorted())
   })
   test('lists the best match first, unless another order is requested', async () => {
     expect(await titles({ q: 'rocket' })).toEqual(['Rocket launch', 'A day at the beach'])
@@ -60,12 +60,12 @@ describe('q', () => {
     ])
   })
   test('matches videos of the own organisation, and all videos for a system key', async () => {
-    expect(await titles({ q: 'secrets' }, fixture.clients.stranger)).toEqual(['Rocket secrets'])
+    expect(await titles({ q: 'secrets' }, fixture.clients.otherTenant)).toEqual(['Rocket secrets'])
     expect(await titles({ q: 'rocket' }, fixture.clients.system)).toHaveLength(3)
-    expect(await titles({ q: 'rocket', organisation_id: fixture.stranger.organisationId }, fixture.clients.system)).toEqual([
+    expect(await titles({ q: 'rocket', organisation_id: fixture.otherTenant.organisationId }, fixture.clients.system)).toEqual([
       'Rocket secrets',
     ])
-    expect((await call({ q: 'rocket', organisation_id: fixture.stranger.organisationId })).status).toBe(403)
+    expect((await call({ q: 'rocket', organisation_id: fixture.otherTenant.organisationId })).status).toBe(403)
     expect((await call({ q: 'rocket' }, fixture.clients.guest)).status).toBe(401)
   })
   test('matches words of captions until they are deleted', async () => {
@@ -77,7 +77,7 @@ describe('q', () => {
     await waitFor(async () => (await titles({ q: 'harbour quiet' })).includes('Evening news'), { describe: 'the captions to be found' })
     expect(await titles({ q: 'harbour quiet' })).toEqual(['Evening news'])
     expect(await titles({ q: 'harbour news' })).toEqual(['Evening news'])
-    expect(await titles({ q: 'harbour' }, fixture.clients.stranger)).toEqual([])
+    expect(await titles({ q: 'harbour' }, fixture.clients.otherTenant)).toEqual([])
     const captions = await fixture.clients.owner.get<{ captions: { data: { caption_id: string }[] } }>(`/video/${ids['Evening news']}`)
     await fixture.clients.owner.delete(`/caption/${captions.body.captions.data[0]?.caption_id}`)
     await waitFor(async () => (await titles({ q: 'harbour' })).length === 0, { describe: 'the captions to be found no more' })
@@ -124,7 +124,7 @@ test('filters are combined with AND', async () => {
   expect(await titles({ folder_id, status: 'ok' })).toEqual([])
   expect(await titles({ q: 'rocket', tag: 'kids', status: 'failed' })).toEqual(['A day at the beach'])
   const missing = { status: 404, body: { code: 'folder_not_found' } }
-  expect(await call({ folder_id }, fixture.clients.stranger)).toMatchObject(missing)
+  expect(await call({ folder_id }, fixture.clients.otherTenant)).toMatchObject(missing)
   expect(await call({ folder_id: '9007199254740991' })).toMatchObject(missing)
   expect((await call({ folder_id: 'x' })).body.errors?.map(({ field }) => field)).toEqual(['folder_id'])
 })

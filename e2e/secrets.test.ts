@@ -113,16 +113,16 @@ test('keys, passwords and tokens appear in no database and no log', async () => 
 }, 120_000)
 
 test('a malformed key is rejected without a look-up in auth', async () => {
-  const before = await getCalls('Authenticate')
+  const before = await countCalls('Authenticate')
   for (let n = 0; n < 50; n++) {
     const { status } = await platform.withKey(`vs_${'x'.repeat(32)}${String(n).padStart(6, '0')}`).get('/video')
     expect(status).toBe(401)
   }
-  expect(await getCalls('Authenticate')).toBe(before)
+  expect(await countCalls('Authenticate')).toBe(before)
 }, 30_000)
 
 /** Returns the number of calls of a method of auth, from its metrics. */
-async function getCalls(method: string): Promise<number> {
+async function countCalls(method: string): Promise<number> {
   const text = await (await fetch(platform.metricsUrl)).text()
   const lines = text
     .split('\n')

@@ -1,7 +1,7 @@
 // Faults: B20, A2
 import { expect, test } from '@jest/globals'
 import { nouns } from './endpoint-cases/index.ts'
-import { nameOfEndpoint, readEndpoints } from './support/endpoints.ts'
+import { formatEndpoint, readEndpoints } from './support/endpoints.ts'
 import { startPlatform } from './support/platform.ts'
 import { describeRows } from './support/row-suite.ts'
 
@@ -14,7 +14,7 @@ if (only === undefined) {
   test('every line of docs/endpoints.csv has an endpoint case', async () => {
     const endpoints = await readEndpoints()
     const covered = new Set(nouns.flatMap(({ rows }) => rows.map((row) => row.endpoint)))
-    const names = endpoints.map(nameOfEndpoint)
+    const names = endpoints.map(formatEndpoint)
     expect(names.filter((name) => !covered.has(name))).toEqual([])
     expect([...covered].filter((name) => !names.includes(name))).toEqual([])
   })

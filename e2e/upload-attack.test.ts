@@ -95,7 +95,7 @@ test('hostile uploads are aborted within their limits and do not delay other upl
   ) as Record<AttackName, Connection[]>
   const all = Object.values(connections).flat()
   const slow = [...connections['a file slower than 8 KiB/s'], ...connections['a tus PATCH slower than 8 KiB/s']]
-  await waitFor(async () => (await getRows(attacker)).reservations === slow.length, { describe: 'every slow file to have a reservation' })
+  await waitFor(async () => (await countRows(attacker)).reservations === slow.length, { describe: 'every slow file to have a reservation' })
   const isOver = () => all.every(({ isClosed }) => isClosed)
   const good = await uploadUntil(isOver)
 
@@ -117,10 +117,10 @@ test('hostile uploads are aborted within their limits and do not delay other upl
   expect(good).toBeGreaterThan(0)
 
   for (const location of locations) expect((await tus('DELETE', location)).status).toBe(204)
-  await waitFor(async () => Object.values(await getRows(attacker)).every((count) => count === 0), {
+  await waitFor(async () => Object.values(await countRows(attacker)).every((count) => count === 0), {
     describe: 'no row of the attacker to be left',
   })
-  expect(await getRows(uploader)).toEqual({ uploads: good, tusUploads: 0, reservations: good })
+  expect(await countRows(uploader)).toEqual({ uploads: good, tusUploads: 0, reservations: good })
   const isClean = async () => (await storedFiles()).length === filesBefore.length + good
   await waitFor(isClean, { describe: 'storage to hold the good files and nothing else' })
 }, 90_000)
@@ -145,7 +145,7 @@ function open({ beginning, next }: Attack, address: string): Connection {
   let received = ''
   let drip: NodeJS.Timeout | undefined
   const block = Buffer.alloc(64 * 1024)
-  const flood = () => {
+  const writeUntilFull = () => {
     while (socket.writable && socket.write(block));
   }
   socket
@@ -164,8 +164,8 @@ function open({ beginning, next }: Attack, address: string): Connection {
   socket.write(beginning.replace('\r\n', `\r\nHost: h\r\nX-Forwarded-For: ${address}\r\n`))
   if (next === 'drip') drip = setInterval(() => socket.writable && socket.write('x'.repeat(SLOW_BYTES_PER_SECOND / 10)), 100)
   else if (next === 'flood') {
-    flood()
-    socket.on('drain', flood)
+    writeUntilFull()
+    socket.on('drain', writeUntilFull)
   }
   return connection
 }
@@ -219,7 +219,7 @@ async function uploadUntil(isOver: () => boolean): Promise<number> {
   return count
 }
 
-async function getRows({ organisationId }: Tenant): Promise<{ uploads: number; tusUploads: number; reservations: number }> {
+async function countRows({ organisationId }: Tenant): Promise<{ uploads: number; tusUploads: number; reservations: number }> {
   return await asSuperuser(platform, async (client) => {
     const { rows } = await client.query<{ uploads: number; tusUploads: number; reservations: number }>(
       `select (select count(*)::int from encoding.upload where organisation_id::text = $1) as uploads,

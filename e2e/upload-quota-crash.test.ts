@@ -42,7 +42,7 @@ afterAll(async () => {
 })
 
 test('a tus upload keeps its reservation when encoding is killed, until its video replaces it', async () => {
-  const file = await createLongVideo(4 * MB)
+  const file = await buildPaddedVideo(4 * MB)
   const path = await beginTus(file.length)
   const sending = patch(path, 0, file.length)
   sending.write(file.subarray(0, MB))
@@ -206,7 +206,7 @@ async function lock(statement: string): Promise<{ release(): Promise<void> }> {
 /** Starts an object form with 2 MB, sends the beginning, and waits for its reservation. */
 async function beginForm() {
   const file = Buffer.alloc(2 * MB, 'a')
-  const form = await createForm(file, 30 * MB)
+  const form = await buildForm(file, 30 * MB)
   const sending = post(form.body.length)
   sending.write(form.body.subarray(0, MB))
   await waitFor(async () => (await reservedBytes()) > 0, { describe: 'the form to reserve bytes' })
@@ -230,13 +230,13 @@ async function reservedBytes(): Promise<number> {
 async function endOrphans(which = 'r.is_open'): Promise<void> {
   const ended = await rows(
     `update catalogue.upload_reservation r set expire_time = now() - interval '1 second' where organisation_id = $1 and ${which}
-     returning extract(epoch from (select o.expire_time from catalogue.upload_reservation o where o.reservation_id = r.reservation_id) - now()) as left`,
+     returning extract(epoch from (select o.expire_time from catalogue.upload_reservation o where o.reservation_id = r.reservation_id) - now()) as remaining_seconds`,
   )
-  for (const { left } of ended) expect(Number(left)).toBeLessThanOrEqual(MAX_ORPHAN_SECONDS)
+  for (const { remaining_seconds } of ended) expect(Number(remaining_seconds)).toBeLessThanOrEqual(MAX_ORPHAN_SECONDS)
 }
 
 /** Returns a playable video, followed by an unused box of `bytes`. */
-async function createLongVideo(bytes: number): Promise<Buffer> {
+async function buildPaddedVideo(bytes: number): Promise<Buffer> {
   const box = Buffer.alloc(bytes, 'unread')
   box.writeUInt32BE(bytes, 0)
   box.write('free', 4, 'latin1')
@@ -266,7 +266,7 @@ function patch(path: string, offset: number, length: number): ClientRequest {
 }
 
 /** Returns the body of an object form, whose policy allows up to `maxBytes`. */
-async function createForm(file: Buffer, maxBytes: number): Promise<{ body: Buffer; fields: Map<string, string> }> {
+async function buildForm(file: Buffer, maxBytes: number): Promise<{ body: Buffer; fields: Map<string, string> }> {
   const key = `uploads/${tenant.organisationId}/${randomUUID()}.mp4`
   const fields = await signedFields(platform, tenant, [{ key }, ['content-length-range', '1', String(maxBytes)]])
   const parts = [...fields].map(([name, value]) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)

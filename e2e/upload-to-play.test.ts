@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
-import { ffmpeg, ffprobe, getFrames, makeBadSources, makePortrait, makeSource } from './support/sources.ts'
+import { ffmpeg, ffprobe, hashFrames, makeBadSources, makePortrait, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
@@ -185,7 +185,7 @@ describe('a source', () => {
     const video = await uploadAndWait('copied.mp4')
     expect(video.status).toEqual({ status: 'ok', progress: 100, code: 2000 })
     const mp4 = await fetchFile(video.uri.http['h264_1200'] ?? '', 'downloaded.mp4')
-    expect((await getFrames(mp4)).match(/^0,/gm)).toHaveLength(360)
+    expect((await hashFrames(mp4)).match(/^0,/gm)).toHaveLength(360)
   }, 60_000)
   test('that is audio-only becomes renditions without video', async () => {
     await makeSource(folder, 'audio-only.mp3')

@@ -62,13 +62,14 @@ test('killing the catalogue while events are sent loses no event', async () => {
   const { id } = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`, { name: 'Ready <soon>' })
   expect((await waitUntilSettled(api, id)).status.status).toBe('ok')
 
-  const getTypes = (video: string) => [...new Set(taken.filter(({ data }) => data.video_id === video).map(({ type }) => type))]
-  const wanted = (video: string) => (video === id ? ['video.created', 'video.playable', 'video.ready'] : ['video.created', 'video.failed'])
-  await waitFor(() => [...ids, id].every((video) => getTypes(video).length === wanted(video).length), {
+  const listTypes = (video: string) => [...new Set(taken.filter(({ data }) => data.video_id === video).map(({ type }) => type))]
+  const expectedTypes = (video: string) =>
+    video === id ? ['video.created', 'video.playable', 'video.ready'] : ['video.created', 'video.failed']
+  await waitFor(() => [...ids, id].every((video) => listTypes(video).length === expectedTypes(video).length), {
     timeout: 120_000,
     describe: () => `every event; there are ${taken.length}`,
   })
-  for (const video of [...ids, id]) expect(getTypes(video)).toEqual(wanted(video))
+  for (const video of [...ids, id]) expect(listTypes(video)).toEqual(expectedTypes(video))
 
   const mails = join(platform.dataDir, 'mail')
   const files = await waitFor(async () => (await readdir(mails)).filter((file) => file.endsWith('.eml')), { timeout: 60_000 })

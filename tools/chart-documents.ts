@@ -30,8 +30,8 @@ export function chartDocuments(values: string, readme: string): Record<string, s
   if (before < 0 || after < before)
     throw new Error(`helm/vitascope/README.md has no markers for the settings: ${MARKERS.begin} … ${MARKERS.end}`)
   return {
-    'values.schema.json': `${JSON.stringify(getSchema(settings), null, 2)}\n`,
-    'README.md': `${readme.slice(0, before + MARKERS.begin.length)}\n\n${getTable(settings)}\n${readme.slice(after)}`,
+    'values.schema.json': `${JSON.stringify(buildSchema(settings), null, 2)}\n`,
+    'README.md': `${readme.slice(0, before + MARKERS.begin.length)}\n\n${renderTable(settings)}\n${readme.slice(after)}`,
   }
 }
 
@@ -39,10 +39,10 @@ export function chartDocuments(values: string, readme: string): Record<string, s
 export function readSettings(values: string): ChartSetting[] {
   const document = parseDocument(values)
   if (document.errors.length > 0 || !isMap(document.contents)) throw new Error(`values.yaml: ${document.errors[0]?.message ?? 'not a map'}`)
-  return getSettings(document.contents, '')
+  return parseSettings(document.contents, '')
 }
 
-function getSettings(map: YAMLMap, prefix: string): ChartSetting[] {
+function parseSettings(map: YAMLMap, prefix: string): ChartSetting[] {
   return map.items.map((pair: Pair, index) => {
     const key = isScalar(pair.key) ? pair.key : undefined
     const name = `${prefix}${key?.value}`
@@ -51,7 +51,7 @@ function getSettings(map: YAMLMap, prefix: string): ChartSetting[] {
     const { comment, note } = readComment(text, name)
     const isGroup =
       isMap(pair.value) && pair.value.items.length > 0 && !('type' in note || 'additionalProperties' in note || '$ref' in note)
-    if (isGroup) return { name, comment, note, settings: getSettings(pair.value as YAMLMap, `${name}.`) }
+    if (isGroup) return { name, comment, note, settings: parseSettings(pair.value as YAMLMap, `${name}.`) }
     return { name, comment, note, value: toPlain(pair.value) }
   })
 }
@@ -74,19 +74,19 @@ function toPlain(value: unknown): unknown {
   return typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON() : value
 }
 
-function getSchema(settings: readonly ChartSetting[]): object {
+function buildSchema(settings: readonly ChartSetting[]): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Settings of the chart vitascope',
     type: 'object',
     additionalProperties: false,
     required: settings.map(({ name }) => name),
-    properties: { global: { type: 'object', description: 'Of a chart above this one; not read here.' }, ...getProperties(settings) },
+    properties: { global: { type: 'object', description: 'Of a chart above this one; not read here.' }, ...buildProperties(settings) },
     $defs: chartFormats,
   }
 }
 
-function getProperties(settings: readonly ChartSetting[]): Record<string, object> {
+function buildProperties(settings: readonly ChartSetting[]): Record<string, object> {
   return Object.fromEntries(
     settings.map(({ name, comment, note, value, settings: nested }) => {
       const described = comment === '' ? {} : { description: comment }
@@ -96,11 +96,11 @@ function getProperties(settings: readonly ChartSetting[]): Record<string, object
             type: 'object',
             additionalProperties: false,
             required: nested.map((setting) => lastPart(setting.name)),
-            properties: getProperties(nested),
+            properties: buildProperties(nested),
           }
         : '$ref' in note || common
           ? { ...common }
-          : { type: getType(value, name) }
+          : { type: toJsonType(value, name) }
       return [lastPart(name), { ...described, ...form, ...note }]
     }),
   )
@@ -110,22 +110,22 @@ function lastPart(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1)
 }
 
-function getType(value: unknown, name: string): string {
+function toJsonType(value: unknown, name: string): string {
   if (Array.isArray(value)) return 'array'
   if (Number.isInteger(value)) return 'integer'
   if (['string', 'boolean', 'object'].includes(typeof value) && value !== null) return typeof value
   throw new Error(`values.yaml: ${name} has no default from which its type follows`)
 }
 
-function getTable(settings: readonly ChartSetting[]): string {
-  const rows = settings.flatMap(getRows)
+function renderTable(settings: readonly ChartSetting[]): string {
+  const rows = settings.flatMap(renderRows)
   return ['| setting | default | |', '|---|---|---|', ...rows, ''].join('\n')
 }
 
-function getRows({ name, comment, note, value, settings }: ChartSetting): string[] {
+function renderRows({ name, comment, note, value, settings }: ChartSetting): string[] {
   const text = 'enum' in note && Array.isArray(note['enum']) ? `${comment} One of ${note['enum'].join(', ')}.`.trim() : comment
   const cell = (text: string) => text.replaceAll('|', '\\|')
-  if (settings) return [...(comment === '' ? [] : [`| **\`${name}\`** | | ${cell(comment)} |`]), ...settings.flatMap(getRows)]
+  if (settings) return [...(comment === '' ? [] : [`| **\`${name}\`** | | ${cell(comment)} |`]), ...settings.flatMap(renderRows)]
   return [`| \`${name}\` | ${value === '' ? '' : `\`${cell(JSON.stringify(value))}\``} | ${cell(text)} |`]
 }
 

@@ -27,13 +27,13 @@ export interface CheckResult {
 
 /** Checks of `npm run lint`. `npm test` runs them too. */
 export const lintChecks: Check[] = [
-  { name: 'proto lint', run: async () => getProblem(await runCommand('buf', ['lint'])) },
-  { name: 'types', run: async () => getProblem(await runCommand('tsc', ['-p', '.', '--noEmit', '--pretty', 'false'])) },
+  { name: 'proto lint', run: async () => toProblem(await runCommand('buf', ['lint'])) },
+  { name: 'types', run: async () => toProblem(await runCommand('tsc', ['-p', '.', '--noEmit', '--pretty', 'false'])) },
   {
     name: 'types of the web pages',
-    run: async () => getProblem(await runCommand('tsc', ['-p', 'apps/web', '--noEmit', '--pretty', 'false'])),
+    run: async () => toProblem(await runCommand('tsc', ['-p', 'apps/web', '--noEmit', '--pretty', 'false'])),
   },
-  { name: 'style', run: async () => getProblem(await runCommand('biome', ['check', '--error-on-warnings', '--colors=off', '.'])) },
+  { name: 'style', run: async () => toProblem(await runCommand('biome', ['check', '--error-on-warnings', '--colors=off', '.'])) },
   { name: 'documents of the chart', run: async () => chartProblems() },
   {
     name: 'metrics reference',
@@ -45,19 +45,19 @@ export const lintChecks: Check[] = [
     run: async () =>
       isFaultReferenceCurrent() ? {} : { problem: 'docs/reference/faults.md does not match its sources: npm run generate' },
   },
-  { name: 'settings reference', run: async () => getProblem(await runNode('tools/settings-reference.ts', '--check')) },
+  { name: 'settings reference', run: async () => toProblem(await runNode('tools/settings-reference.ts', '--check')) },
   { name: 'prose', run: inCheckout(proseProblems) },
   { name: 'links of documents', run: inCheckout(linkProblems) },
   { name: 'references of documents', run: inCheckout(documentReferenceProblems) },
-  { name: 'boundaries', run: async () => problemOfLines(await boundaryProblems()) },
+  { name: 'boundaries', run: async () => joinProblems(await boundaryProblems()) },
 ]
 
 /** Returns a check that requires the list of files of git. */
 function inCheckout(findProblems: () => string[]): Check['run'] {
-  return async () => (existsSync(join(root, '.git')) ? problemOfLines(findProblems()) : { skipped: 'this is not a git checkout' })
+  return async () => (existsSync(join(root, '.git')) ? joinProblems(findProblems()) : { skipped: 'this is not a git checkout' })
 }
 
-function problemOfLines(problems: readonly string[]): { problem?: string } {
+function joinProblems(problems: readonly string[]): { problem?: string } {
   return problems.length === 0 ? {} : { problem: problems.join('\n') }
 }
 
@@ -109,7 +109,7 @@ async function breakingProtos(): Promise<{ problem?: string; skipped?: string }>
     const archive = join(folder, 'main.tar')
     const { code } = await runCommand('git', ['archive', '--format=tar', '-o', archive, main, 'proto', 'buf.yaml'])
     if (code !== 0) return { skipped: 'the main branch has no protos yet' }
-    return getProblem(await runCommand('buf', ['breaking', '--against', archive]))
+    return toProblem(await runCommand('buf', ['breaking', '--against', archive]))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -127,10 +127,10 @@ async function firstRevision(names: string[]): Promise<string | undefined> {
 async function openApiDrift(): Promise<{ problem?: string; skipped?: string }> {
   const maker = 'apps/gateway/src/openapi-file.ts'
   if (!existsSync(join(root, maker))) return { skipped: `there is no ${maker}` }
-  return getProblem(await runCommand(process.execPath, ['--disable-warning=ExperimentalWarning', maker, '--check']))
+  return toProblem(await runCommand(process.execPath, ['--disable-warning=ExperimentalWarning', maker, '--check']))
 }
 
-function getProblem({ code, output }: CommandResult): { problem?: string } {
+function toProblem({ code, output }: CommandResult): { problem?: string } {
   return code === 0 ? {} : { problem: output === '' ? `ended with ${code}` : output }
 }
 
@@ -139,7 +139,7 @@ function getProblem({ code, output }: CommandResult): { problem?: string } {
  * existed when this program started.
  */
 async function endpointProblems(): Promise<{ problem?: string }> {
-  return getProblem(await runNode('tools/endpoints-check.ts'))
+  return toProblem(await runNode('tools/endpoints-check.ts'))
 }
 
 function runNode(...args: string[]): Promise<CommandResult> {

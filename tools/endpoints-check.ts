@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { getTargets } from '../apps/gateway/src/server/route/route-index.ts'
+import { expandTargets } from '../apps/gateway/src/server/route/route-index.ts'
 import { routes } from '../apps/gateway/src/table.ts'
 import { isProgram, root } from './lib/run-command.ts'
 
@@ -35,24 +35,24 @@ function readCsv<Column extends keyof Endpoint>(file: string, columns: readonly 
     const [method = '', path = ''] = cells
     const position = `${file}:${index + 2}`
     if (cells.length !== columns.length || cells.includes('')) problems.push(`${position}: must have ${columns.join(', ')}: ${line}`)
-    if (keys.has(getKey({ method, path }))) problems.push(`${position}: ${method} ${path} is listed twice`)
-    keys.add(getKey({ method, path }))
+    if (keys.has(toKey({ method, path }))) problems.push(`${position}: ${method} ${path} is listed twice`)
+    keys.add(toKey({ method, path }))
     return Object.fromEntries(columns.map((column, at) => [column, cells[at] ?? ''])) as Pick<Endpoint, Column>
   })
 }
 
 /** Checks that the file and the route table list the same endpoints, with the same access and section. */
 function compareWithTable(endpoints: readonly Endpoint[]): string[] {
-  const documented = new Map(endpoints.map((endpoint) => [getKey(endpoint), endpoint]))
+  const documented = new Map(endpoints.map((endpoint) => [toKey(endpoint), endpoint]))
   const served = routes.flatMap((route) =>
-    getTargets(route).map(({ verb, path }) => ({ method: verb.toUpperCase(), path, access: route.access, section: route.section })),
+    expandTargets(route).map(({ verb, path }) => ({ method: verb.toUpperCase(), path, access: route.access, section: route.section })),
   )
-  const servedKeys = new Set(served.map(getKey))
+  const servedKeys = new Set(served.map(toKey))
   const missing = endpoints
-    .filter((endpoint) => !servedKeys.has(getKey(endpoint)))
+    .filter((endpoint) => !servedKeys.has(toKey(endpoint)))
     .map(({ method, path }) => `${method} ${path} is in ${csvFile}, but not in the route table`)
   const wrong = served.flatMap((target) => {
-    const row = documented.get(getKey(target))
+    const row = documented.get(toKey(target))
     const name = `${target.method} ${target.path}`
     if (!row) return [`${name} is in the route table, but not in ${csvFile}`]
     return (['access', 'section'] as const)
@@ -63,9 +63,9 @@ function compareWithTable(endpoints: readonly Endpoint[]): string[] {
 }
 
 function compareWithV2(endpoints: readonly Endpoint[], v2: readonly Pick<Endpoint, 'method' | 'path' | 'section'>[]): string[] {
-  const rows = new Map(endpoints.map((endpoint) => [getKey(endpoint), endpoint]))
+  const rows = new Map(endpoints.map((endpoint) => [toKey(endpoint), endpoint]))
   return v2.flatMap((endpoint) => {
-    const row = rows.get(getKey(endpoint))
+    const row = rows.get(toKey(endpoint))
     const name = `${endpoint.method} ${endpoint.path}`
     if (!row) return [`${name} of the v2 interface is not in ${csvFile}`]
     return row.section === endpoint.section ? [] : [`${name}: section is ${endpoint.section} in ${v2File}, ${row.section} in ${csvFile}`]
@@ -73,7 +73,7 @@ function compareWithV2(endpoints: readonly Endpoint[], v2: readonly Pick<Endpoin
 }
 
 /** Returns the key of an endpoint. It ignores parameter names and a trailing slash. */
-function getKey({ method, path }: { method: string; path: string }): string {
+function toKey({ method, path }: { method: string; path: string }): string {
   return `${method} ${path.replace(/\{\w+\}|:\w+/g, '{}').replace(/\/$/, '')}`
 }
 

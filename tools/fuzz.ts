@@ -59,12 +59,12 @@ try {
 
 /** Creates a Python environment below .cache once, and returns the path of schemathesis. */
 async function installSchemathesis(): Promise<string> {
-  const home = join(root, '.cache', `schemathesis-${VERSION}`)
-  const program = join(home, 'bin', 'schemathesis')
+  const environment = join(root, '.cache', `schemathesis-${VERSION}`)
+  const program = join(environment, 'bin', 'schemathesis')
   if (existsSync(program)) return program
   console.log(`Installing schemathesis ${VERSION} …`)
-  await runStep('python3', ['-m', 'venv', home], 'Python 3.10 or newer with venv is required: apt-get install python3-venv')
-  await runStep(join(home, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${VERSION}`], 'pip could not install schemathesis')
+  await runStep('python3', ['-m', 'venv', environment], 'Python 3.10 or newer with venv is required: apt-get install python3-venv')
+  await runStep(join(environment, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${VERSION}`], 'pip could not install schemathesis')
   return program
 }
 

@@ -9,7 +9,7 @@ const prefix = 'vitascope-test-'
 
 export default async function setup() {
   if (process.env.VITASCOPE_TEST_DATABASE_URL || process.env.VITASCOPE_UNIT_TESTS) return
-  removeLeftovers()
+  removeAbandonedFolders()
   const folder = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`))
   const dir = join(folder, 'postgres')
   await initDatabase(dir, { durable: false })
@@ -22,7 +22,7 @@ export default async function setup() {
 }
 
 /** Removes the folders of killed runs. Their servers have ended with them. */
-function removeLeftovers() {
+function removeAbandonedFolders() {
   for (const name of readdirSync(tmpdir())) {
     // Test platforms have folders too, with a random name that may start with digits.
     const pid = Number(/^vitascope-test-(\d+)-/.exec(name)?.[1] ?? 0)

@@ -8,25 +8,25 @@ export function linkProblems(): string[] {
   const files = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
   const texts = new Map(files.filter((file) => existsSync(join(root, file))).map((file) => [file, readFileSync(join(root, file), 'utf8')]))
   return [...texts].flatMap(([file, text]) =>
-    getLinks(text).flatMap((link) => {
+    findLinks(text).flatMap((link) => {
       const [path = '', anchor] = link.split('#')
       const target = path === '' ? file : normalize(join(dirname(file), path))
       if (!existsSync(join(root, target))) return [`${file}: ${link}: there is no ${target}`]
       const targetText = texts.get(target)
-      if (anchor === undefined || targetText === undefined || getAnchors(targetText).has(anchor)) return []
+      if (anchor === undefined || targetText === undefined || findAnchors(targetText).has(anchor)) return []
       return [`${file}: ${link}: ${target} has no such heading`]
     }),
   )
 }
 
 /** Returns the relative links of a Markdown text. */
-export function getLinks(text: string): string[] {
+export function findLinks(text: string): string[] {
   const links = [...withoutCode(text).matchAll(/\]\(\s*([^()\s]+)\)/g)].map(([, link = '']) => link)
   return links.filter((link) => !/^[a-z]+:|^\//.test(link))
 }
 
 /** Returns the anchors that GitHub gives to the headings of a Markdown text. */
-export function getAnchors(text: string): Set<string> {
+export function findAnchors(text: string): Set<string> {
   const anchors = new Set<string>()
   for (const [, heading = ''] of text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#{1,6} (.*)$/gm)) {
     const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase()

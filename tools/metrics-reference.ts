@@ -37,14 +37,14 @@ export function writeMetricsReference(): void {
 
 function metricsReference(): string {
   const files = globSync(['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'], { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
-  const rows = files.flatMap(getDeclarations).sort((a, b) => (a.name < b.name ? -1 : 1))
+  const rows = files.flatMap(findDeclarations).sort((a, b) => (a.name < b.name ? -1 : 1))
   const line = ({ name, type, labels, service, help }: Declaration) =>
     `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${service} | ${help} |\n`
   return HEAD + rows.map(line).join('')
 }
 
 /** Returns the calls that declare a metric: the first argument is its name, the second its help. */
-function getDeclarations(file: string): Declaration[] {
+function findDeclarations(file: string): Declaration[] {
   const source = readFileSync(join(root, file), 'utf8')
   if (!source.includes("'vitascope_")) return []
   const declarations: Declaration[] = []

@@ -25,7 +25,7 @@ const EXCEPTIONS: Record<string, string> = {}
 test('migrations since the first version keep services of the previous version working', () => {
   const files = ['apps', 'libs']
     .flatMap((kind) => readdirSync(join(root, kind)).map((name) => `${kind}/${name}`))
-    .flatMap((path) => getMigrations(path).map((file) => ({ file, isLater: basename(file) > (FIRST_VERSION[path] ?? '') })))
+    .flatMap((path) => listMigrations(path).map((file) => ({ file, isLater: basename(file) > (FIRST_VERSION[path] ?? '') })))
   const names = files.map(({ file }) => relative(root, file))
   expect(Object.entries(FIRST_VERSION).filter(([path, name]) => !names.includes(`${path}/migrations/${name}`))).toEqual([])
   const problems = files
@@ -46,8 +46,8 @@ test.each([
   ['alter table video add constraint c check (a > 0);', 'not valid'],
   ['create index on video (title);', 'index'],
   ['create table a (b text);\ncreate unique index a_b on video (title);', 'index'],
-])('rejects %j', (sql, why) => {
-  expect(migrationProblems(sql).join()).toContain(why)
+])('rejects %j', (sql, problem) => {
+  expect(migrationProblems(sql).join()).toContain(problem)
 })
 
 test.each([
@@ -59,7 +59,7 @@ test.each([
   expect(migrationProblems(sql)).toEqual([])
 })
 
-function getMigrations(path: string): string[] {
+function listMigrations(path: string): string[] {
   const folder = join(root, path, 'migrations')
   try {
     return readdirSync(folder)

@@ -1,6 +1,6 @@
 // Faults: S4
 import { expect, test } from '@jest/globals'
-import { getSockets } from './outbound.ts'
+import { findSockets } from './outbound.ts'
 
 test.each([
   ['a built-in module', "import { request } from 'node:https'", ['https']],
@@ -15,5 +15,5 @@ test.each([
   ['a comment', "// import net from 'net'; fetch(url)", []],
   ['a package whose name starts with http', "import proxy from 'http-proxy-middleware'", []],
 ])('finds the sockets in %s', (_, source, names) => {
-  expect(getSockets(source)).toEqual(names)
+  expect(findSockets(source)).toEqual(names)
 })

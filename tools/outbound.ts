@@ -50,7 +50,7 @@ export function outboundProblems(root: string): string[] {
     .map((file) => ({ file, path: relative(root, file) }))
     .filter(({ path }) => !exempt.test(path))
     .flatMap(({ file, path }) =>
-      getSockets(readFileSync(file, 'utf8'))
+      findSockets(readFileSync(file, 'utf8'))
         .filter((name) => !allowed[name]?.some((pattern) => pattern.test(path)))
         .map(
           (name) => `${path} uses ${name}: use libs/fetch for outgoing connections, or list the file with its reason in tools/outbound.ts`,
@@ -59,7 +59,7 @@ export function outboundProblems(root: string): string[] {
 }
 
 /** Returns the names in `allowed` that a module uses. Type imports do not count. */
-export function getSockets(source: string): string[] {
+export function findSockets(source: string): string[] {
   const code = source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
   const imports = [
     ...code.matchAll(

@@ -56,7 +56,7 @@ function allSettings(): Setting[] {
     for (const name of new Set(records.flatMap((record) => [...record.names]))) {
       const declaration = declarations.get(name)
       if (declaration === undefined && process !== NPM_START) continue
-      const rowName = nameOfFamily(name)
+      const rowName = toFamilyName(name)
       const setting = settings.get(rowName) ?? { name: rowName, readers: [] }
       if (!setting.readers.some((reader) => reader.process === process))
         setting.readers.push({ process, ...(declaration && { declaration: { ...declaration, name: rowName } }) })
@@ -75,7 +75,7 @@ function ignoreProblems(read: () => unknown): void {
 }
 
 /** Returns the name with `<SERVICE>` in place of the service for settings that each service has with its own name. */
-function nameOfFamily(name: string): string {
+function toFamilyName(name: string): string {
   const services = Object.keys(SERVICES).join('|').toUpperCase()
   return name.replace(
     new RegExp(`^VITASCOPE_(?:${services})_(LISTEN|HEALTH_LISTEN|METRICS_LISTEN|DATABASE_(?:DIRECT_)?URL)$`),
@@ -85,17 +85,17 @@ function nameOfFamily(name: string): string {
 
 /** Returns the page with new tables. Throws if a setting is not in exactly one of them. */
 export function settingsReference(page: string, settings: readonly Setting[]): string {
-  const left = new Map(settings.map((setting) => [setting.name, setting]))
+  const unlisted = new Map(settings.map((setting) => [setting.name, setting]))
   const text = page.replace(TABLE, (_, begin: string, names: string, end: string) => {
     const rows = names.split(/\s+/).map((name) => {
-      const setting = left.get(name)
+      const setting = unlisted.get(name)
       if (setting === undefined) throw new Error(`docs/reference/settings.md: no process declares ${name}, or it is listed twice`)
-      left.delete(name)
-      return getRow(setting)
+      unlisted.delete(name)
+      return renderRow(setting)
     })
     return `${begin}\n| setting | default | values | read by | meaning |\n|---|---|---|---|---|\n${rows.join('\n')}\n\n${end}`
   })
-  if (left.size > 0) throw new Error(`docs/reference/settings.md: no table lists ${[...left.keys()].join(', ')}`)
+  if (unlisted.size > 0) throw new Error(`docs/reference/settings.md: no table lists ${[...unlisted.keys()].join(', ')}`)
   return text
     .replace(LIST, (_, begin: string, end: string) => `${begin}\n${serviceTable(settings)}\n${end}`)
     .replace(LIMITS, (_, begin: string, end: string) => `${begin}\n${limitsTable()}\n${end}`)
@@ -123,7 +123,7 @@ function serviceTable(settings: readonly Setting[]): string {
   return `| service | required settings |\n|---|---|\n${rows.join('')}`
 }
 
-function getRow({ name, readers }: Setting): string {
+function renderRow({ name, readers }: Setting): string {
   const declared = readers.flatMap(({ process, declaration }) => (declaration ? [{ process, declaration }] : []))
   const descriptions = new Set(declared.map(({ declaration }) => declaration.description))
   if (descriptions.size !== 1) throw new Error(`${name} has several descriptions: ${[...descriptions].join(' / ')}`)

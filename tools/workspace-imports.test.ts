@@ -9,7 +9,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
 })
 
-function createPlatform(files: Record<string, string>): string {
+function writeWorkspace(files: Record<string, string>): string {
   const root = mkdtempSync(join(tmpdir(), 'vitascope-videos-'))
   folders.push(root)
   const manifests = {
@@ -39,7 +39,7 @@ test.each([
 })
 
 test('reports an import that the package.json does not list, with its file', () => {
-  const root = createPlatform({
+  const root = writeWorkspace({
     'apps/auth/src/main.ts': "import { a } from '@vitascope/errors'\nimport { b } from '@vitascope/grpc'\n",
     'libs/errors/src/index.ts': "import jest from 'jest'\n",
   })
@@ -50,7 +50,7 @@ test('reports an import that the package.json does not list, with its file', () 
 })
 
 test("tests may import the root's development dependencies and libs/testing", () => {
-  const root = createPlatform({
+  const root = writeWorkspace({
     'apps/auth/src/a.test.ts': "import jest from 'jest'\nimport { waitFor } from '@vitascope/testing'\n",
     'apps/auth/test/b.ts': "import { waitFor } from '@vitascope/testing'\nimport { c } from '@vitascope/grpc'\n",
   })

@@ -50,14 +50,14 @@ export function importedPackages(source: string): Set<string> {
   ]
     .filter(([statement]) => !/^\s*(import|export)\s+type\s/.test(statement) || statement.includes('@vitascope/'))
     .map(([, from, dynamic]) => from ?? dynamic ?? '')
-  return new Set(specifiers.filter(isPackage).map(getPackage))
+  return new Set(specifiers.filter(isPackage).map(toPackageName))
 }
 
 function isPackage(specifier: string): boolean {
   return !/^([./#]|node:|virtual:)/.test(specifier) && !builtinModules.includes(specifier)
 }
 
-function getPackage(specifier: string): string {
+function toPackageName(specifier: string): string {
   return specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)

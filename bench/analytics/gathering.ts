@@ -8,10 +8,10 @@ export async function readGathering(metricsUrl: string): Promise<{ inserts: numb
   const response = await fetch(metricsUrl)
   if (!response.ok) throw new Error(`the metrics endpoint returned ${response.status}`)
   const text = await response.text()
-  const getNumber = (start: string) => {
+  const readMetric = (start: string) => {
     const line = text.split('\n').find((one) => one.startsWith(start) && !one.startsWith('#'))
     if (line === undefined) throw new Error(`the metrics lack ${start}`)
     return Number(line.slice(line.lastIndexOf(' ')))
   }
-  return { inserts: getNumber(`${NAME}_count`), prompt: getNumber(`${NAME}_bucket{le="0.02"`) }
+  return { inserts: readMetric(`${NAME}_count`), prompt: readMetric(`${NAME}_bucket{le="0.02"`) }
 }

@@ -111,7 +111,7 @@ async function compareIntake(
    * Includes the CPU time until reports include all events, so that the baseline then has the
    * machine for itself.
    */
-  const measureOurs = async (name: string, length = seconds) => {
+  const measurePlatform = async (name: string, length = seconds) => {
     const cpu = () => PROCESSES.map((process) => cpuSeconds(platform.pid(process)))
     const before = cpu()
     const { events, rate, asking } = await measure(platform.url, '/v2/analytics/events', name, length)
@@ -122,36 +122,36 @@ async function compareIntake(
   const measureBaseline = async (name: string, length = seconds) =>
     bare ? (await measure(bare.url, '/', name, length)).rate : copyRate(database, videoIds, length)
   try {
-    await measureOurs('warm', WARM_SECONDS)
+    await measurePlatform('warm', WARM_SECONDS)
     await measureBaseline('warm bare', 2)
     const began = await readGathering(platform.metricsUrl)
-    const pairsRun: { ours: Awaited<ReturnType<typeof measureOurs>>; theirs: number }[] = []
+    const pairsRun: { measured: Awaited<ReturnType<typeof measurePlatform>>; baseline: number }[] = []
     for (let pair = 0; pair < pairs; pair++) {
       // The order alternates, so that neither side gains from a machine that warms up or slows
       // down.
-      const first = pair % 2 === 0 ? await measureOurs(`${pair}`) : undefined
+      const first = pair % 2 === 0 ? await measurePlatform(`${pair}`) : undefined
       const baseline = await measureBaseline(`bare ${pair}`)
-      pairsRun.push({ ours: first ?? (await measureOurs(`${pair}`)), theirs: baseline })
+      pairsRun.push({ measured: first ?? (await measurePlatform(`${pair}`)), baseline })
     }
-    const rates = pairsRun.map((pair) => ({ ours: pair.ours.rate, theirs: pair.theirs }))
-    const { median: middle, low, high } = medianRatio(rates.map((pair) => pair.ours / pair.theirs))
-    const [our, their] = [median(rates.map((pair) => pair.ours)), median(rates.map((pair) => pair.theirs))]
+    const rates = pairsRun.map((pair) => ({ measured: pair.measured.rate, baseline: pair.baseline }))
+    const { median: middle, low, high } = medianRatio(rates.map((pair) => pair.measured / pair.baseline))
+    const [measuredRate, baselineRate] = [median(rates.map((pair) => pair.measured)), median(rates.map((pair) => pair.baseline))]
     const met = high >= goals[row]
     console.log(
-      `${titles[row]}: ${our.toFixed(0)} events/s durable; ${bare ? 'a bare server with group commit' : 'COPY alone'} ${their.toFixed(0)}/s`,
+      `${titles[row]}: ${measuredRate.toFixed(0)} events/s durable; ${bare ? 'a bare server with group commit' : 'COPY alone'} ${baselineRate.toFixed(0)}/s`,
     )
     console.log(
       `  ratio ${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)}), goal ${goals[row]}: ${met ? 'met' : 'NOT met'}`,
     )
     const each = [...PROCESSES, 'load generator'].map((process, nth) => {
-      return `${process} ${median(pairsRun.map((pair) => pair.ours.each[nth] ?? Number.NaN)).toFixed(1)}`
+      return `${process} ${median(pairsRun.map((pair) => pair.measured.each[nth] ?? Number.NaN)).toFixed(1)}`
     })
     console.log(`  CPU microseconds per event, including the merge into reports: ${each.join(', ')}`)
     const ended = await readGathering(platform.metricsUrl)
     const inserts = ended.inserts - began.inserts
     const prompt = (100 * (ended.prompt - began.prompt)) / inserts
     console.log(`  ${prompt.toFixed(1)} % of ${inserts} inserts began within 20 ms of their first event`)
-    const behind = Math.max(...pairsRun.map((pair) => pair.ours.behind))
+    const behind = Math.max(...pairsRun.map((pair) => pair.measured.behind))
     const inTime = behind <= BEHIND_SECONDS
     console.log(
       `  every report is complete at most ${behind.toFixed(1)} s after the last event, goal ${BEHIND_SECONDS} s: ${inTime ? 'met' : 'NOT met'}`,

@@ -29,7 +29,7 @@ export async function copyVideos(client: pg.Client, storageDir: string, videoId:
   for (let copy = 0; copy < copies; copy += AT_ONCE) {
     const numbers = Array.from({ length: Math.min(AT_ONCE, copies - copy) }, (_, index) => copy + index)
     await Promise.all(
-      numbers.flatMap((number) => prefixes.map((prefix) => copyFolder(storageDir, prefix, getPrefix(prefix, model, number)))),
+      numbers.flatMap((number) => prefixes.map((prefix) => copyFolder(storageDir, prefix, replacePrefix(prefix, model, number)))),
     )
   }
   await copyRows(client, model, prefixes, copies)
@@ -50,7 +50,7 @@ async function findModel(client: pg.Client, videoId: string): Promise<Model> {
  * Returns a prefix in the format of encoding's `newPrefix`: `media/MEDIA/JOB-LEASE`, or
  * `source/JOB/LEASE`.
  */
-function getPrefix(prefix: string, { mediaId, jobId }: Model, copy: number): string {
+function replacePrefix(prefix: string, { mediaId, jobId }: Model, copy: number): string {
   return prefix
     .replace(`media/${mediaId}/${jobId}-`, `media/${FIRST_ID + copy}/${FIRST_ID + copy}-`)
     .replace(`source/${jobId}/`, `source/${FIRST_ID + copy}/`)

@@ -84,8 +84,8 @@ export async function bench(args: string[]): Promise<boolean> {
           milliseconds[side].push(((cpu() - before) * 1_000) / (rate * seconds))
         }
       }
-      const getRatio = (side: Side) => medianRatio(rates[side].map((rate, index) => rate / (rates.nginx[index] ?? Number.NaN)))
-      const [ratio, proxied] = [getRatio('public'), getRatio('proxied')]
+      const computeRatio = (side: Side) => medianRatio(rates[side].map((rate, index) => rate / (rates.nginx[index] ?? Number.NaN)))
+      const [ratio, proxied] = [computeRatio('public'), computeRatio('proxied')]
       const isMet = ratio.high >= GOAL
       met.push(isMet)
       console.log(`${name}: ${count} segments of ${bytes} bytes, ${CONNECTIONS} connections, token checked`)

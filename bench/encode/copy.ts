@@ -3,7 +3,7 @@ import { planEncode, probeSource } from '@vitascope/media'
 import { median, medianRatio } from '../ratio.ts'
 import type { BenchRun } from './bench-run.ts'
 import { makeSource } from './make-source.ts'
-import { ourEncode } from './our-run.ts'
+import { runEncodeProgram } from './our-run.ts'
 import type { Cost } from './timed-run.ts'
 
 const goal = 0.6
@@ -23,20 +23,20 @@ export async function benchCopy({ pairs, tools, folder }: BenchRun): Promise<boo
   const source = await makeSource(tools, { content, seconds: 60, picture: [...picture, groups] }, join(folder, 'source.mp4'))
   const plan = planEncode({ probe: await probeSource({ source, scratch: join(folder, 'probe'), tools }), tools })
   if (!plan.renditions.at(-1)?.video?.copied) throw new Error('the picture of the source cannot be copied')
-  const [ours, without]: [Cost[], Cost[]] = [[], []]
+  const [withCopy, without]: [Cost[], Cost[]] = [[], []]
   for (let pair = 0; pair < pairs; pair++) {
     const steps = [
-      async () => ours.push(await ourEncode(tools, source, join(folder, 'ours'))),
-      async () => without.push(await ourEncode(tools, source, join(folder, 'without'), { copies: false })),
+      async () => withCopy.push(await runEncodeProgram(tools, source, join(folder, 'ours'))),
+      async () => without.push(await runEncodeProgram(tools, source, join(folder, 'without'), { copies: false })),
     ]
     if (pair % 2 === 1) steps.reverse()
     for (const step of steps) await step()
   }
-  const ratio = medianRatio(ours.map(({ cpuSeconds }, pair) => cpuSeconds / (without[pair]?.cpuSeconds ?? cpuSeconds)))
+  const ratio = medianRatio(withCopy.map(({ cpuSeconds }, pair) => cpuSeconds / (without[pair]?.cpuSeconds ?? cpuSeconds)))
   const met = ratio.low <= goal
-  const middle = (costs: readonly Cost[]) => median(costs.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2)
+  const formatMedian = (costs: readonly Cost[]) => median(costs.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2)
   console.log(
-    `copy: CPU ${middle(ours)} s with a copied largest rendition, ${middle(without)} s without a copy: ${ratio.median.toFixed(3)} (95 %: ${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}), goal <= ${goal}: ${met ? 'met' : 'NOT met'}`,
+    `copy: CPU ${formatMedian(withCopy)} s with a copied largest rendition, ${formatMedian(without)} s without a copy: ${ratio.median.toFixed(3)} (95 %: ${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}), goal <= ${goal}: ${met ? 'met' : 'NOT met'}`,
   )
   return met
 }

@@ -8,7 +8,7 @@ import { median, medianRatio } from '../ratio.ts'
 import { readBaselines } from './baseline.ts'
 import type { BenchRun } from './bench-run.ts'
 import { makeSource } from './make-source.ts'
-import { ourEncode } from './our-run.ts'
+import { runEncodeProgram } from './our-run.ts'
 import { type Cost, timedRun } from './timed-run.ts'
 
 const goal = 1.05
@@ -33,30 +33,30 @@ export async function benchCpu({ pairs, tools, folder }: BenchRun): Promise<bool
 
 async function compare(name: string, content: string, pairs: number, tools: FfmpegTools, folder: string): Promise<boolean> {
   const source = await makeSource(tools, { content, seconds: 60 }, join(folder, `${name}.mp4`))
-  await ourEncode(tools, source, join(folder, `${name}-ours`))
+  await runEncodeProgram(tools, source, join(folder, `${name}-ours`))
   const best = await bestBaseline(tools, source, join(folder, `${name}-bare`), join(folder, `${name}-ours`, 'set'))
-  const ours: Cost[] = []
+  const encoderCosts: Cost[] = []
   const bare: Cost[] = []
   for (let pair = 0; pair < pairs; pair++) {
     const steps = [
-      async () => ours.push(await ourEncode(tools, source, join(folder, `${name}-ours`))),
+      async () => encoderCosts.push(await runEncodeProgram(tools, source, join(folder, `${name}-ours`))),
       async () => bare.push(await bareEncode(tools, best.args, join(folder, `${name}-bare`))),
     ]
     // The order alternates, so that neither side gains from a machine that warms up or slows down.
     if (pair % 2 === 1) steps.reverse()
     for (const step of steps) await step()
   }
-  return report(name, best.name, ours, bare)
+  return report(name, best.name, encoderCosts, bare)
 }
 
-function report(name: string, bareName: string, ours: readonly Cost[], bare: readonly Cost[]): boolean {
-  const ratio = (pick: (cost: Cost) => number) => medianRatio(ours.map((cost, pair) => pick(cost) / pick(bare[pair] ?? cost)))
+function report(name: string, bareName: string, encoderCosts: readonly Cost[], bare: readonly Cost[]): boolean {
+  const ratio = (pick: (cost: Cost) => number) => medianRatio(encoderCosts.map((cost, pair) => pick(cost) / pick(bare[pair] ?? cost)))
   const cpu = ratio((cost) => cost.cpuSeconds)
   const wall = ratio((cost) => cost.wallSeconds)
-  const middle = (costs: readonly Cost[]) =>
+  const formatMedians = (costs: readonly Cost[]) =>
     `CPU ${median(costs.map((cost) => cost.cpuSeconds)).toFixed(2)} s, wall ${median(costs.map((cost) => cost.wallSeconds)).toFixed(2)} s`
   const met = cpu.low <= goal
-  console.log(`${name}: ours ${middle(ours)}; bare (${bareName}) ${middle(bare)}`)
+  console.log(`${name}: ours ${formatMedians(encoderCosts)}; bare (${bareName}) ${formatMedians(bare)}`)
   console.log(`  CPU ratio ${formatRatio(cpu)}, goal <= ${goal}: ${met ? 'met' : 'NOT met'}; wall ratio ${formatRatio(wall)}`)
   return met
 }
@@ -66,12 +66,17 @@ function formatRatio({ median: middle, low, high }: ReturnType<typeof medianRati
 }
 
 /** Runs each baseline command once and returns the cheapest. */
-async function bestBaseline(tools: FfmpegTools, source: string, folder: string, ourSet: string): Promise<{ name: string; args: string[] }> {
+async function bestBaseline(
+  tools: FfmpegTools,
+  source: string,
+  folder: string,
+  encoderSet: string,
+): Promise<{ name: string; args: string[] }> {
   const candidates: { name: string; args: string[]; cost: Cost }[] = []
   for (const [name, args] of await readBaselines(source, tools)) {
     const cost = await bareEncode(tools, args, folder)
     // With separate scaling from the source, only the largest picture is identical.
-    await checkSameFrames(tools, ourSet, folder, name === 'split' ? ['h264_1200'] : renditions)
+    await checkSameFrames(tools, encoderSet, folder, name === 'split' ? ['h264_1200'] : renditions)
     console.log(`  bare ${name}: CPU ${cost.cpuSeconds.toFixed(2)} s, wall ${cost.wallSeconds.toFixed(2)} s`)
     candidates.push({ name, args, cost })
   }
@@ -96,12 +101,12 @@ const renditions = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 
  * unfair. Our encoder starts without history at each chunk: from the second chunk on, only the
  * number of frames is equal.
  */
-async function checkSameFrames(tools: FfmpegTools, ourSet: string, bareFolder: string, keys: readonly string[]): Promise<void> {
+async function checkSameFrames(tools: FfmpegTools, encoderSet: string, bareFolder: string, keys: readonly string[]): Promise<void> {
   for (const key of keys) {
     const files = [
-      join(ourSet, `${key}.mp4`),
+      join(encoderSet, `${key}.mp4`),
       join(bareFolder, `${key}.mp4`),
-      join(ourSet, 'hls', key, 'index.m3u8'),
+      join(encoderSet, 'hls', key, 'index.m3u8'),
       join(bareFolder, key, 'index.m3u8'),
     ]
     const hashes = await Promise.all(files.map((file) => frameHash(tools, file)))

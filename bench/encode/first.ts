@@ -67,13 +67,13 @@ async function secondsToPlay(tools: FfmpegTools, source: string, scratch: string
 }
 
 async function untilPlayable(plan: EncodePlan, scratch: string): Promise<void> {
-  const firsts = [0, audioChunk(plan)].flatMap((chunk) =>
+  const firstSegments = [0, audioChunk(plan)].flatMap((chunk) =>
     chunkKeys(plan, chunk).map((key) => join(scratch, chunkFolder(chunk), key, 'seg-00001.m4s')),
   )
-  for (const file of firsts) while (!(await isThere(file))) await delay(20)
+  for (const file of firstSegments) while (!(await fileExists(file))) await delay(20)
 }
 
-async function isThere(file: string): Promise<boolean> {
+async function fileExists(file: string): Promise<boolean> {
   return access(file).then(
     () => true,
     () => false,

@@ -5,7 +5,7 @@ import { ladder, setFolder, setLayout, standardKeys } from '@vitascope/media'
 import { medianRatio } from '../ratio.ts'
 import type { BenchRun } from './bench-run.ts'
 import { makeSource } from './make-source.ts'
-import { ourEncode } from './our-run.ts'
+import { runEncodeProgram } from './our-run.ts'
 
 const goal = 1.15
 
@@ -19,8 +19,8 @@ export async function benchKill({ pairs, tools, folder }: BenchRun): Promise<boo
   const [undisturbedFolder, killedFolder] = [join(folder, 'whole'), join(folder, 'killed')]
   const ratios: number[] = []
   for (let pair = 0; pair < pairs; pair++) {
-    const undisturbed = await ourEncode(tools, source, undisturbedFolder)
-    const disturbed = await ourEncode(tools, source, killedFolder, { killAt: 0.5 })
+    const undisturbed = await runEncodeProgram(tools, source, undisturbedFolder)
+    const disturbed = await runEncodeProgram(tools, source, killedFolder, { killAt: 0.5 })
     ratios.push(disturbed.cpuSeconds / undisturbed.cpuSeconds)
     console.log(`  undisturbed CPU ${undisturbed.cpuSeconds.toFixed(2)} s, killed at half ${disturbed.cpuSeconds.toFixed(2)} s`)
   }

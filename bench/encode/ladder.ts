@@ -46,22 +46,22 @@ async function compare(name: string, content: string, tools: FfmpegTools, folder
   for (const { index } of silent.chunks) await encodeChunk({ ...work, plan: silent, chunkIndex: index })
   await packageRenditions({ ...work, plan: silent })
   let met = true
-  const total = { ours: 0, theirs: 0 }
+  const total = { encoder: 0, fixedRate: 0 }
   for (const { key, video } of silent.renditions) {
     if (!video) continue
-    const ours = join(work.scratch, setFolder, setLayout.mp4(key))
-    const theirs = await fixedRate(tools, source, video, join(folder, `${name}-${key}.mp4`))
-    const [ourBytes, theirBytes] = [(await stat(ours)).size, (await stat(theirs)).size]
-    const [ourScore, theirScore] = [await vmaf(tools, ours, source, video), await vmaf(tools, theirs, source, video)]
-    total.ours += ourBytes
-    total.theirs += theirBytes
-    const isGood = ourScore >= Math.min(theirScore - 1, goals.vmaf)
+    const encoderFile = join(work.scratch, setFolder, setLayout.mp4(key))
+    const fixedRateFile = await fixedRate(tools, source, video, join(folder, `${name}-${key}.mp4`))
+    const [encoderBytes, fixedRateBytes] = [(await stat(encoderFile)).size, (await stat(fixedRateFile)).size]
+    const [encoderScore, fixedRateScore] = [await vmaf(tools, encoderFile, source, video), await vmaf(tools, fixedRateFile, source, video)]
+    total.encoder += encoderBytes
+    total.fixedRate += fixedRateBytes
+    const isGood = encoderScore >= Math.min(fixedRateScore - 1, goals.vmaf)
     met = isGood && met
     console.log(
-      `  ${name} ${key}: ours ${kb(ourBytes)}, VMAF ${ourScore.toFixed(1)}; fixed rate ${kb(theirBytes)}, VMAF ${theirScore.toFixed(1)}${isGood ? '' : ': NOT met'}`,
+      `  ${name} ${key}: ours ${kb(encoderBytes)}, VMAF ${encoderScore.toFixed(1)}; fixed rate ${kb(fixedRateBytes)}, VMAF ${fixedRateScore.toFixed(1)}${isGood ? '' : ': NOT met'}`,
     )
   }
-  const ratio = total.ours / total.theirs
+  const ratio = total.encoder / total.fixedRate
   met = ratio <= goals.bytes && met
   console.log(
     `ladder, ${name}: ${ratio.toFixed(3)} of the bytes, goal <= ${goals.bytes}, VMAF >= min(theirs - 1, ${goals.vmaf}): ${met ? 'met' : 'NOT met'}`,

@@ -12,7 +12,7 @@ export interface OurRun {
 }
 
 /** Runs our encode as its own program. */
-export async function ourEncode(
+export async function runEncodeProgram(
   tools: FfmpegTools,
   source: string,
   scratch: string,
@@ -25,9 +25,9 @@ export async function ourEncode(
   // same ffmpeg again.
   const path = tools.warning === undefined ? tools.ffmpeg : ''
   const args = [join(scratch, 'source'), scratch, String(killAt), path, copies ? 'copies' : '']
-  return timedRun(process.execPath, [getProgram('our-encode.ts'), ...args], scratch)
+  return timedRun(process.execPath, [resolveProgram('our-encode.ts'), ...args], scratch)
 }
 
-function getProgram(name: string): string {
+function resolveProgram(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url))
 }

@@ -54,14 +54,16 @@ export async function bench(args: string[]): Promise<boolean> {
 
 async function compare(db: Db, file: string, lines: number, pairs: number): Promise<boolean> {
   await db.query(bareTable)
-  const ours: number[] = []
+  const importSeconds: number[] = []
   const bare: number[] = []
   const open = () => createReadStream(file, { highWaterMark: 1024 * 1024 })
   for (let pair = 0; pair < pairs; pair++) {
     const steps = [
       async () => {
-        const result = await timed(ours, () => importGeonames(db, open))
-        console.log(`  import: ${ours.at(-1)?.toFixed(1)} s, ${result.postcodes} postcodes of ${result.countries.length} countries`)
+        const result = await timed(importSeconds, () => importGeonames(db, open))
+        console.log(
+          `  import: ${importSeconds.at(-1)?.toFixed(1)} s, ${result.postcodes} postcodes of ${result.countries.length} countries`,
+        )
       },
       async () => {
         await db.query('truncate bare')
@@ -73,8 +75,8 @@ async function compare(db: Db, file: string, lines: number, pairs: number): Prom
     if (pair % 2 === 1) steps.reverse()
     for (const step of steps) await step()
   }
-  const { median: middle, low, high } = medianRatio(ours.map((seconds, pair) => seconds / (bare[pair] ?? seconds)))
-  const seconds = median(ours)
+  const { median: middle, low, high } = medianRatio(importSeconds.map((seconds, pair) => seconds / (bare[pair] ?? seconds)))
+  const seconds = median(importSeconds)
   const met = seconds <= goalSeconds
   console.log(
     `import ${seconds.toFixed(1)} s (${Math.round(lines / seconds)} lines/s), goal <= ${goalSeconds} s: ${met ? 'met' : 'NOT met'}`,

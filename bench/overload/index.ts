@@ -57,12 +57,12 @@ export async function bench(args: string[]): Promise<boolean> {
     printCapacity('light load (2 callers)', await runClosedLoop(requests, LIGHT_LOAD_SECONDS, 2))
     const before = await runClosedLoop(requests)
     printCapacity(`capacity (${CALLERS} callers, 9 reads to 1 write)`, before)
-    const rate = times * goodput(before)
+    const rate = times * computeGoodput(before)
     const figures = await generator.run({ name: 'overload', requests, seconds, connections: CONNECTIONS, rate })
     await delay(3_000)
     const after = await runClosedLoop(requests)
     printCapacity('capacity again', after)
-    const share = count(figures, 'write', 200) / (goodput(figures) * figures.seconds)
+    const share = count(figures, 'write', 200) / (computeGoodput(figures) * figures.seconds)
     const sameMix = await runClosedLoop(createMix(platform.url, filled, share))
     printCapacity(`capacity for the accepted mix (${percent(share)} writes)`, sameMix)
     return report(figures, { rate, seconds }, [before, after], sameMix)
@@ -107,12 +107,12 @@ function report(
   capacities: readonly [Figures, Figures],
   same: Figures,
 ): boolean {
-  const capacity = (goodput(capacities[0]) + goodput(capacities[1])) / 2
+  const capacity = (computeGoodput(capacities[0]) + computeGoodput(capacities[1])) / 2
   const good = done(figures, offered.seconds)
   const base = (capacities[0].reads.fromDue.p99 + capacities[1].reads.fromDue.p99) / 2
   const writes = Object.entries(figures.counts).flatMap(([outcome, n]) => (outcome.startsWith('write ') ? [n] : []))
   const met = {
-    'goodput of the capacity for admitted requests': [good / goodput(same), '>=', goals.goodput],
+    'goodput of the capacity for admitted requests': [good / computeGoodput(same), '>=', goals.goodput],
     'p99 of admitted reads, from when they were due, to that at capacity': [figures.reads.fromDue.p99 / base, '<=', goals.p99],
     'writes done': [count(figures, 'write', 200) / writes.reduce((sum, n) => sum + n, 0), '>=', goals.writes],
     'rejections with Retry-After': [
@@ -150,7 +150,7 @@ function report(
 function printCapacity(title: string, figures: Figures): void {
   const { fromDue } = figures.reads
   console.log(
-    `${title}: ${goodput(figures).toFixed(0)}/s, reads p50 ${ms(fromDue.p50)}, p99 ${ms(fromDue.p99)}; the load generator used ${percent(figures.cpuShare)} of a processor`,
+    `${title}: ${computeGoodput(figures).toFixed(0)}/s, reads p50 ${ms(fromDue.p50)}, p99 ${ms(fromDue.p99)}; the load generator used ${percent(figures.cpuShare)} of a processor`,
   )
   console.log(
     `  responses: ${Object.entries(figures.counts)
@@ -167,4 +167,4 @@ const ms = (time: number) => `${time.toFixed(1)} ms`
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`
 const count = ({ counts }: Figures, kind: string, status: number) => counts[`${kind} ${status}`] ?? 0
 const done = (figures: Figures, seconds: number) => (count(figures, 'read', 200) + count(figures, 'write', 200)) / seconds
-const goodput = (figures: Figures) => done(figures, figures.seconds)
+const computeGoodput = (figures: Figures) => done(figures, figures.seconds)

@@ -47,7 +47,7 @@ export async function bench(args: string[]): Promise<boolean> {
   try {
     const copies = await copyVideos(platform, filled, videos)
     const met: boolean[] = []
-    for (const row of getRows(copies, filled).filter(({ name }) => values.only === undefined || values.only === name)) {
+    for (const row of buildRows(copies, filled).filter(({ name }) => values.only === undefined || values.only === name)) {
       const sides = {
         platform: { origin: platform.url, ...row.platform, pids: [platform.pid('gateway'), platform.pid('catalogue')] },
         baseline: { origin: baseline.url, ...row.baseline, pids: baseline.pids },
@@ -84,7 +84,7 @@ export async function bench(args: string[]): Promise<boolean> {
   }
 }
 
-function getRows({ ids, organisationId }: Copies, filled: readonly FilledOrganisation[]): Row[] {
+function buildRows({ ids, organisationId }: Copies, filled: readonly FilledOrganisation[]): Row[] {
   const popular = zipfSample(ids, PATHS)
   const headers = { authorization: `Basic ${Buffer.from(`${filled[0]?.keys[0]}:x`).toString('base64')}` }
   const guestRow = (name: string, description: string, goal: number | undefined, videoIds: readonly string[]): Row => ({

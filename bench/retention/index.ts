@@ -12,7 +12,7 @@ import { auditRetention } from '../../apps/auth/src/audit/audit-store.ts'
 import { createEventStore, EVENTS_PER_SWEEP } from '../../apps/catalogue/src/notification/event/event-store.ts'
 import { deliveryRetention } from '../../apps/catalogue/src/notification/webhook/delivery-retention.ts'
 import { endOnSignal } from '../end-on-signal.ts'
-import { DAYS_KEPT, SCHEMAS, type Schema, seed } from './seed.ts'
+import { RETENTION_DAYS, SCHEMAS, type Schema, seed } from './seed.ts'
 
 const GOAL_MS = 1_000
 const SETTINGS = [
@@ -65,8 +65,8 @@ async function retain(dbs: Readonly<Record<Schema, Db>>, writing: AbortControlle
   const timed = (schema: Schema) => withTimes(dbs[schema], (ms) => times.set(running, Math.max(times.get(running) ?? 0, ms)))
   const [analytics, auth, catalogue] = [timed('analytics'), timed('auth'), timed('catalogue')]
   const tables: RetainedTable[] = [
-    ...analyticsRetention(analytics, DAYS_KEPT.analytics),
-    ...auditRetention(auth, DAYS_KEPT.audit),
+    ...analyticsRetention(analytics, RETENTION_DAYS.analytics),
+    ...auditRetention(auth, RETENTION_DAYS.audit),
     ...commonRetainedTables(auth),
     deliveryRetention(catalogue),
     { table: 'event of catalogue', remove: createEventStore(catalogue).sweep, limit: EVENTS_PER_SWEEP },
@@ -136,22 +136,22 @@ async function write(name: string, one: () => Promise<unknown>, signal: AbortSig
 }
 
 function writeAudit(db: Db, signal: AbortSignal) {
-  const one = () =>
+  const insertRow = () =>
     db.query(
       `insert into audit_entry select (lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0') || '7' || substr(md5(random()::text), 1, 19))::uuid,
          1, 1, '', 'folder::post', '/folder', 'r', '127.0.0.1'`,
     )
-  return write('audit entries', one, signal)
+  return write('audit entries', insertRow, signal)
 }
 
 function writeEvents(db: Db, signal: AbortSignal) {
-  const one = () =>
+  const insertRow = () =>
     db.query(`insert into event (type, organisation_id, object_key, data) values ('video.created', 1, 'media:' || random(), '{}')`)
-  return write('events and deliveries', one, signal)
+  return write('events and deliveries', insertRow, signal)
 }
 
 function writeViewers(db: Db, signal: AbortSignal) {
-  const one = () =>
+  const insertRow = () =>
     db.query(`insert into viewer values (current_date, 1, 1, substr(decode(md5(random()::text), 'hex'), 1, 8)) on conflict do nothing`)
-  return write('viewers', one, signal)
+  return write('viewers', insertRow, signal)
 }

@@ -9,7 +9,7 @@ export const SCHEMAS = ['analytics', 'auth', 'catalogue'] as const
 export type Schema = (typeof SCHEMAS)[number]
 
 /** Default retention of the services in days. */
-export const DAYS_KEPT = { analytics: 90, audit: 400 }
+export const RETENTION_DAYS = { analytics: 90, audit: 400 }
 
 interface Filling {
   schema: Schema

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { initDatabase, startPostgres } from '@vitascope/embedded-postgres'
 import { migrate, openPostgres } from '@vitascope/postgres'
 import { testLog, type WatchedStatement, watchStatements } from '@vitascope/testing'
-import { driveCatalogue } from '../../apps/catalogue/test/scale/drive-catalogue.ts'
+import { exerciseCatalogue } from '../../apps/catalogue/test/scale/exercise-catalogue.ts'
 import { startScaleCatalogue } from '../../apps/catalogue/test/scale/scale-catalogue.ts'
 import { type SeedSize, seedCatalogue } from '../../apps/catalogue/test/seed/seed-catalogue.ts'
 import { median } from '../ratio.ts'
@@ -88,7 +88,7 @@ async function measure(url: string, size: SeedSize): Promise<Map<string, number[
     for (let round = 0; round <= rounds; round++) {
       const start = performance.now()
       watched.statements.length = 0
-      await driveCatalogue(catalogue.clients, size)
+      await exerciseCatalogue(catalogue.clients, size)
       console.log(`round ${round}: ${watched.statements.length} statements in ${seconds(start)} s`)
       if (round > 0) for (const [text, runs] of groupByStatement(watched.statements)) times.set(text, [...(times.get(text) ?? []), runs])
     }

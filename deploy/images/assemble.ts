@@ -9,11 +9,11 @@ export const APPS = ['analytics', 'auth', 'catalogue', 'collaboration', 'deliver
 /** Commands that operators run. */
 const COMMANDS = ['backup']
 /** Libraries for tests only. */
-const LEFT_OUT = ['testing']
+const EXCLUDED_LIBS = ['testing']
 const NOT_RUN = /[.]test[.]ts$|-suite[.]ts$/
 
 export function assemble(root: string, folder: string): void {
-  const libs = readdirSync(join(root, 'libs')).filter((name) => !LEFT_OUT.includes(name))
+  const libs = readdirSync(join(root, 'libs')).filter((name) => !EXCLUDED_LIBS.includes(name))
   const packages = [...[...APPS, ...COMMANDS].map((name) => `apps/${name}`), ...libs.map((name) => `libs/${name}`)]
   for (const path of packages) {
     mkdirSync(join(folder, path), { recursive: true })

@@ -10,7 +10,7 @@ const programs = [...APPS.map((app) => `apps/${app}/src/main.ts`), 'apps/encodin
  * Returns the imports of a program and the module that runs it. The program itself would start to
  * serve.
  */
-export function getParts(folder: string): string[] {
+export function listModules(folder: string): string[] {
   const own = programs.flatMap((program) =>
     [...readFileSync(join(folder, program), 'utf8').matchAll(/ from '(\.\/[^']+)'/g)].map(([, path = '']) =>
       join(folder, program, '..', path),
@@ -20,4 +20,4 @@ export function getParts(folder: string): string[] {
 }
 
 const [, , folder] = process.argv
-if (import.meta.main && folder !== undefined) for (const part of getParts(folder)) await import(part)
+if (import.meta.main && folder !== undefined) for (const part of listModules(folder)) await import(part)

@@ -24,7 +24,7 @@ interface LockEntry {
 }
 
 /** Returns the bill of materials. `versions` has the format of `process.versions`. */
-export function billOfMaterials(folder: string, dpkgStatus: string, versions: Readonly<Record<string, string | undefined>>): unknown {
+export function buildBillOfMaterials(folder: string, dpkgStatus: string, versions: Readonly<Record<string, string | undefined>>): unknown {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string; version: string }
   // npm writes the installed packages to this file.
   const installed = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8')) as {
@@ -99,5 +99,5 @@ function debianComponents(status: string): Component[] {
 
 const [, , folder] = process.argv
 if (import.meta.main && folder !== undefined) {
-  process.stdout.write(`${JSON.stringify(billOfMaterials(folder, '/var/lib/dpkg/status', process.versions), null, 1)}\n`)
+  process.stdout.write(`${JSON.stringify(buildBillOfMaterials(folder, '/var/lib/dpkg/status', process.versions), null, 1)}\n`)
 }

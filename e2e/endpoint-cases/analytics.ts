@@ -3,8 +3,8 @@ import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import {
   BROWSER,
+  buildEvent,
   COUNTS,
-  createEvent,
   type EventFields,
   expectReport,
   filterByVideo,
@@ -202,7 +202,7 @@ export const analyticsRows: NounRows = {
       async works(fixture) {
         const { owner } = fixture
         const { video_id } = await fixture.video()
-        await sendEvents(fixture, [createEvent(video_id), createEvent(video_id, { type: 'play' })])
+        await sendEvents(fixture, [buildEvent(video_id), buildEvent(video_id, { type: 'play' })])
         await expectReport<{ views: number; videos: EventFields[] }>(fixture, `/analytics/realtime/${owner.organisationId}`, (body) => {
           expect(body).toMatchObject({ organisation_id: owner.organisationId, videos: expect.arrayContaining([{ video_id, views: 2 }]) })
           expect(body.views).toBeGreaterThanOrEqual(2)
@@ -300,8 +300,8 @@ export const analyticsRows: NounRows = {
       async works(fixture) {
         const { clients, owner } = fixture
         const { video_id } = await fixture.video()
-        const views = Array.from({ length: 99 }, () => createEvent(video_id))
-        const twice = createEvent(video_id, { type: 'play', position: 0 })
+        const views = Array.from({ length: 99 }, () => buildEvent(video_id))
+        const twice = buildEvent(video_id, { type: 'play', position: 0 })
         expect(await sendEvents(fixture, [...views, twice])).toMatchObject({ status: 202, body: { accepted: 100, rejected: [] } })
         // Repeated events, also in another order or as a beacon, do not count again.
         const beacon = {
@@ -312,28 +312,28 @@ export const analyticsRows: NounRows = {
         const path = `/analytics/views/${owner.organisationId}/video/${video_id}`
         await expectReport(fixture, path, (body) => expect(body).toMatchObject({ player_loads: 100, video_plays: 1 }))
 
-        const odd = [
-          createEvent(video_id),
-          createEvent(MISSING_VIDEO),
-          createEvent('x'),
-          createEvent(video_id, { view_id: 'x' }),
-          createEvent(video_id, { at: Date.now() - 25 * 3_600_000 }),
-          createEvent(video_id, { at: Date.now() + 10 * 60_000 }),
-          createEvent(video_id, { position: -1 }),
-          createEvent(video_id, { watched: [[5, 1]] }),
-          createEvent(video_id, { rewatched: [[-1, 1]] }),
+        const unusualEvents = [
+          buildEvent(video_id),
+          buildEvent(MISSING_VIDEO),
+          buildEvent('x'),
+          buildEvent(video_id, { view_id: 'x' }),
+          buildEvent(video_id, { at: Date.now() - 25 * 3_600_000 }),
+          buildEvent(video_id, { at: Date.now() + 10 * 60_000 }),
+          buildEvent(video_id, { position: -1 }),
+          buildEvent(video_id, { watched: [[5, 1]] }),
+          buildEvent(video_id, { rewatched: [[-1, 1]] }),
           {},
-          createEvent(video_id, { type: 'seek', at: new Date().toISOString() }),
-          createEvent(video_id, { watched: Array(1_001).fill([0, 1]) }),
+          buildEvent(video_id, { type: 'seek', at: new Date().toISOString() }),
+          buildEvent(video_id, { watched: Array(1_001).fill([0, 1]) }),
         ]
-        const { status, body } = await sendEvents(fixture, odd)
+        const { status, body } = await sendEvents(fixture, unusualEvents)
         expect([status, body.accepted, body.rejected.map(({ index }) => index)]).toEqual([202, 1, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]])
         for (const { message } of body.rejected) expect(message).not.toBe('')
         await expectReport(fixture, path, (counts) => expect(counts).toMatchObject({ player_loads: 101, video_plays: 1 }))
       },
       async rejectedCalls(fixture) {
         const { video_id } = await fixture.video()
-        const event = createEvent(video_id)
+        const event = buildEvent(video_id)
         const rejectedCall = { caller: 'guest' as const, method: 'POST', path: '/analytics/events', status: 400 }
         return [
           { ...rejectedCall, fields: ['payload'] },

@@ -40,10 +40,10 @@ export const apiKeyRows: NounRows = {
         expect([status, body]).toMatchObject([200, { key: owner.key, organisation_id: owner.organisationId, user_id: owner.userId }])
         expect((await clients.system.get(`/apikey/${owner.key}`)).body).toEqual(body)
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/apikey/${stranger.key}`, status: 403, code: 'own_key_only' },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/apikey/${otherTenant.key}`, status: 403, code: 'own_key_only' },
         { caller: 'system', method: 'GET', path: '/apikey/vs_none', status: 404 },
-        { caller: 'guest', method: 'GET', path: `/apikey/${stranger.key}`, status: 401 },
+        { caller: 'guest', method: 'GET', path: `/apikey/${otherTenant.key}`, status: 401 },
       ],
     },
     {
@@ -72,12 +72,12 @@ export const apiKeyRows: NounRows = {
     },
     {
       endpoint: 'GET /apikey/organisation/{organisation_id}',
-      async works({ clients, owner, stranger }) {
+      async works({ clients, owner, otherTenant }) {
         const { body } = await clients.system.get<Record<string, Record<string, unknown>>>(`/apikey/organisation/${owner.organisationId}`)
         const shown = body[owner.userId]?.[owner.key] as { last_used: string | null }
         expect(shown).toMatchObject({ expires: null })
         expect(shown.last_used ?? '2030-01-01 00:00:00 GMT').toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT$/)
-        expect(Object.keys(body)).not.toContain(stranger.userId)
+        expect(Object.keys(body)).not.toContain(otherTenant.userId)
       },
       rejectedCalls: () => rejectedListCalls('/apikey/organisation'),
     },
@@ -153,8 +153,8 @@ export const apiKeyRows: NounRows = {
         expect((await fixture.clients.owner.delete(`/apikey/${key}`)).body).toEqual({ deleted: true })
         expect((await fixture.clients.system.get(`/apikey/${key}`)).status).toBe(404)
       },
-      rejectedCalls: async ({ owner, stranger }) => [
-        { method: 'DELETE', path: `/apikey/${stranger.key}`, status: 404 },
+      rejectedCalls: async ({ owner, otherTenant }) => [
+        { method: 'DELETE', path: `/apikey/${otherTenant.key}`, status: 404 },
         { caller: 'uploader', method: 'DELETE', path: `/apikey/${owner.key}`, status: 403 },
         { caller: 'guest', method: 'DELETE', path: `/apikey/${owner.key}`, status: 401 },
       ],

@@ -55,7 +55,7 @@ export const auditRows: NounRows = {
     {
       endpoint: 'GET /audit',
       async works(fixture) {
-        const { clients, owner, uploader, stranger, platform } = fixture
+        const { clients, owner, uploader, otherTenant, platform } = fixture
         const { organisationId } = owner
         const requestId = `audit-${Math.random().toString(36).slice(2)}`
         const created = await clients.uploader.post<{ id: string }>(
@@ -70,14 +70,14 @@ export const auditRows: NounRows = {
         // the reason.
         await clients.system.get('/video')
         await clients.owner.put(object, { colour: 'red' })
-        await clients.stranger.put(object, { token: 'x' })
+        await clients.otherTenant.put(object, { token: 'x' })
         await clients.guest.delete(object)
         expect((await clients.owner.delete(object)).status).toBe(404)
 
-        const written = async () => (await list(clients.owner, { object })).entries
+        const readEntries = async () => (await list(clients.owner, { object })).entries
         // The entry of the rejected write is removed a moment later.
-        await waitFor(async () => (await written()).length === 2, { describe: 'the entry of the rejected write to be removed' })
-        const [deleted, changed] = await written()
+        await waitFor(async () => (await readEntries()).length === 2, { describe: 'the entry of the rejected write to be removed' })
+        const [deleted, changed] = await readEntries()
         expect(changed).toEqual({
           ...{ time: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/), user_id: owner.userId, key: owner.key.slice(0, 8) },
           ...{ action: 'oauth::put', object, request_id: expect.any(String), address: '127.0.0.1' },
@@ -110,7 +110,7 @@ export const auditRows: NounRows = {
           [{ from: time, to: time }, (entry) => entry.time === time],
           [{ to: second(-1) }, (entry) => entry.time < time],
           [{ from: second(1) }, (entry) => entry.time > time],
-          [{ user_id: stranger.userId }, () => false],
+          [{ user_id: otherTenant.userId }, () => false],
           [{ action: 'moon::put' }, () => false],
         ]
         for (const [filter, holds] of filters) {
@@ -124,7 +124,7 @@ export const auditRows: NounRows = {
         // organisation.
         expect((await list(clients.system, { object: rename })).entries).toHaveLength(2)
         expect((await list(clients.owner, { object: rename })).entries).toHaveLength(1)
-        expect((await list(clients.stranger, { object: rename })).entries).toEqual([])
+        expect((await list(clients.otherTenant, { object: rename })).entries).toEqual([])
         expect((await list(clients.system, { object: rename, organisation_id: organisationId })).entries).toHaveLength(1)
         expect((await list(clients.system, { object: rename, organisation_id: '999999' })).entries).toEqual([])
 
@@ -145,7 +145,7 @@ export const auditRows: NounRows = {
         ])
         expect(JSON.stringify(await all(platform.system, { limit: '1000' }))).not.toMatch(/a-secret-of-the-audit|ada@example/)
       },
-      rejectedCalls: async ({ stranger }) => [
+      rejectedCalls: async ({ otherTenant }) => [
         ...['0', '1001', 'x', '1.5', '-1'].map((limit) => ({
           method: 'GET',
           path: `/audit?limit=${limit}`,
@@ -157,7 +157,7 @@ export const auditRows: NounRows = {
         { method: 'GET', path: '/audit?from=2030-02-30%2000:00:00&to=today&user_id=me', status: 400, fields: ['from', 'to', 'user_id'] },
         { method: 'GET', path: '/audit?from=2030-01-02%2000:00:00&to=2030-01-01%2000:00:00', status: 400, fields: ['to'] },
         { method: 'GET', path: `/audit?action=${'x'.repeat(101)}&object=`, status: 400, fields: ['action', 'object'] },
-        { method: 'GET', path: `/audit?organisation_id=${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
+        { method: 'GET', path: `/audit?organisation_id=${otherTenant.organisationId}`, status: 403, code: 'foreign_organisation' },
         { method: 'GET', path: '/audit?organisation_id=999999', status: 403, code: 'foreign_organisation' },
         { caller: 'system', method: 'GET', path: '/audit?organisation_id=x', status: 400, fields: ['organisation_id'] },
         { caller: 'uploader', method: 'GET', path: '/audit', status: 403, code: 'super_user_only' },

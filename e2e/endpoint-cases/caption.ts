@@ -21,7 +21,7 @@ const srt = (texts: readonly string[]) =>
   texts.map((text, i) => `${i + 1}\n${clock(i * 2_000 + 500)} --> ${clock(i * 2_000 + 1_750)}\n${text}\n\n`).join('')
 const SRT = srt(['Good <i>evening</i>', 'a --> b & <script>alert(1)</script>\n“two”'])
 const FIELDS = { title: 'English', language: 'en' }
-const long = (length: number) => 'x'.repeat(length)
+const buildText = (length: number) => 'x'.repeat(length)
 
 const create = async ({ clients }: Fixture, media_id: string, fields: Record<string, unknown> = { content: SRT, format: 'srt' }) => {
   const { status, body } = await clients.uploader.post<Line[]>('/caption', { ...FIELDS, media_id, ...fields })
@@ -36,9 +36,9 @@ const createCaption = async (fixture: Fixture) => {
 const shown = async ({ clients }: Fixture, videoId: string) =>
   (await clients.guest.get<VideoRecord & { captions: { data: unknown[] } }>(`/video/${videoId}`)).body.captions.data
 const getTexts = (lines: readonly Line[]) => lines.map(({ caption_text }) => caption_text)
-const foreignMedia = async ({ clients, stranger, sources }: Fixture) => {
-  const { id }: UploadResponse = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  return (await clients.stranger.get<VideoRecord>(`/video/${id}`)).body.media_id
+const foreignMedia = async ({ clients, otherTenant, sources }: Fixture) => {
+  const { id }: UploadResponse = await upload(clients.otherTenant, otherTenant.organisationId, `${sources.url}/none.mp4`)
+  return (await clients.otherTenant.get<VideoRecord>(`/video/${id}`)).body.media_id
 }
 
 /** Serves caption files from the source server. */
@@ -64,7 +64,7 @@ function serve({ sources }: Fixture): string {
 /** Returns the invalid calls that POST and PUT have in common. */
 async function rejectedFieldCalls(fixture: Fixture, method: string, path: string, rest: Record<string, unknown>): Promise<RejectedCall[]> {
   const url = serve(fixture)
-  const bad = (payload: Record<string, unknown>, fields: string[]): RejectedCall => ({
+  const buildRejectedCall = (payload: Record<string, unknown>, fields: string[]): RejectedCall => ({
     method,
     path,
     payload: { ...rest, ...payload },
@@ -80,29 +80,29 @@ async function rejectedFieldCalls(fixture: Fixture, method: string, path: string
   })
   const content = { content: SRT, format: 'srt' }
   return [
-    bad({ ...content, title: long(256), language: 'not a code' }, ['title', 'language']),
-    bad({ ...content, title: ' ' }, ['title']),
-    bad({ ...content, title: 'two\nlines' }, ['title']),
-    bad({ ...content, organisation_id: '1', created_by_user_id: '1' }, ['organisation_id', 'created_by_user_id']),
-    bad({ url: `${url}/a.srt`, ...content }, ['content']),
-    bad({ content: SRT }, ['format']),
-    bad({ content: SRT, title: '' }, ['title', 'format']),
-    bad({ url: `${url}/a.txt`, title: 'two\nlines', language: '!!' }, ['title', 'language', 'url']),
-    bad({ url: 'http://10.0.0.1/a.srt', title: '' }, ['title', 'url']),
-    bad({ content: SRT, format: 'ass' }, ['format']),
-    bad({ content: 'a\0b', format: 'srt' }, ['content']),
-    bad({ content: 'nothing', format: 'srt' }, ['content']),
-    bad({ url: `${url}/a.srt`, format: 'srt' }, ['format']),
-    ...['a.ass', 'none.srt', 'page.srt', 'inside.srt'].map((name) => bad({ url: `${url}/${name}` }, ['url'])),
+    buildRejectedCall({ ...content, title: buildText(256), language: 'not a code' }, ['title', 'language']),
+    buildRejectedCall({ ...content, title: ' ' }, ['title']),
+    buildRejectedCall({ ...content, title: 'two\nlines' }, ['title']),
+    buildRejectedCall({ ...content, organisation_id: '1', created_by_user_id: '1' }, ['organisation_id', 'created_by_user_id']),
+    buildRejectedCall({ url: `${url}/a.srt`, ...content }, ['content']),
+    buildRejectedCall({ content: SRT }, ['format']),
+    buildRejectedCall({ content: SRT, title: '' }, ['title', 'format']),
+    buildRejectedCall({ url: `${url}/a.txt`, title: 'two\nlines', language: '!!' }, ['title', 'language', 'url']),
+    buildRejectedCall({ url: 'http://10.0.0.1/a.srt', title: '' }, ['title', 'url']),
+    buildRejectedCall({ content: SRT, format: 'ass' }, ['format']),
+    buildRejectedCall({ content: 'a\0b', format: 'srt' }, ['content']),
+    buildRejectedCall({ content: 'nothing', format: 'srt' }, ['content']),
+    buildRejectedCall({ url: `${url}/a.srt`, format: 'srt' }, ['format']),
+    ...['a.ass', 'none.srt', 'page.srt', 'inside.srt'].map((name) => buildRejectedCall({ url: `${url}/${name}` }, ['url'])),
     ...[
       'http://10.0.0.1/a.srt',
       'http://[::1]/a.srt',
       'file:///etc/a.srt',
       'http://127.0.0.1:22/a.srt',
       'http://u:p@example.org/a.srt',
-    ].map((address) => bad({ url: address }, ['url'])),
+    ].map((address) => buildRejectedCall({ url: address }, ['url'])),
     ...['large.srt', 'toomany.srt'].map(tooLarge),
-    { method, path, payload: { ...rest, content: srt([long(10_001)]), format: 'srt' }, status: 413, code: 'caption_too_large' },
+    { method, path, payload: { ...rest, content: srt([buildText(10_001)]), format: 'srt' }, status: 413, code: 'caption_too_large' },
   ]
 }
 
@@ -159,7 +159,7 @@ export const captionRows: NounRows = {
         const { caption_id } = await createCaption(fixture)
         return [
           ...['json', 'vtt', 'txt', 'xml'].flatMap((format): RejectedCall[] => [
-            { caller: 'stranger', method: 'GET', path: `/caption/${caption_id}.${format}`, status: 404, code: 'caption_not_found' },
+            { caller: 'otherTenant', method: 'GET', path: `/caption/${caption_id}.${format}`, status: 404, code: 'caption_not_found' },
             { method: 'GET', path: `/caption/999999999.${format}`, status: 404, code: 'caption_not_found' },
             { method: 'GET', path: `/caption/x.${format}`, status: 404, code: 'caption_not_found' },
           ]),
@@ -174,7 +174,7 @@ export const captionRows: NounRows = {
       async rejectedCalls(fixture) {
         const { caption_id } = await createCaption(fixture)
         return [
-          { caller: 'stranger', method: 'GET', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
+          { caller: 'otherTenant', method: 'GET', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
           { method: 'GET', path: '/caption/999999999', status: 404, code: 'caption_not_found' },
           { method: 'GET', path: '/caption/99999999999999999999', status: 404, code: 'caption_not_found' },
           { caller: 'guest', method: 'GET', path: `/caption/${caption_id}`, status: 401 },
@@ -194,7 +194,7 @@ export const captionRows: NounRows = {
           [{ url: `${url}/a.vtt?x=1` }, ['Good & evening'], '100:00'],
           [{ url: `${url}/latin.srt` }, ['Grüß Gott'], '00:00'],
           [{ url: `${url}/wide.srt` }, ['Grüß Gott'], '00:00'],
-          [{ content: srt([long(10_000)]), format: 'srt', title: long(255), language: 'pt_br' }, [long(10_000)], '00:00'],
+          [{ content: srt([buildText(10_000)]), format: 'srt', title: buildText(255), language: 'pt_br' }, [buildText(10_000)], '00:00'],
         ]
         for (const [more, texts, begin] of cases) {
           const lines = await create(fixture, media_id, more)
@@ -239,7 +239,7 @@ export const captionRows: NounRows = {
           post({ ...FIELDS, ...content, media_id: 'x' }, { status: 400, fields: ['media_id'] }),
           post({ ...FIELDS, ...content, media_id: full.media_id }, { status: 409, code: 'captions_full' }),
           post({ ...FIELDS, ...content, media_id }, { caller: 'guest', status: 401 }),
-          post({ ...FIELDS, ...content, media_id }, { caller: 'stranger', status: 404, code: 'media_not_found' }),
+          post({ ...FIELDS, ...content, media_id }, { caller: 'otherTenant', status: 404, code: 'media_not_found' }),
           ...(await rejectedFieldCalls(fixture, 'POST', '/caption', { ...FIELDS, media_id })),
         ]
       },
@@ -257,8 +257,8 @@ export const captionRows: NounRows = {
           return body
         }
         const [before] = (await fixture.clients.owner.get<Line[]>(path)).body
-        const renamed = await put({ title: long(255), language: 'de' })
-        expect(renamed).toMatchObject([{ title: long(255), language: 'de', last_modified_by_user_id: fixture.owner.userId }, {}])
+        const renamed = await put({ title: buildText(255), language: 'de' })
+        expect(renamed).toMatchObject([{ title: buildText(255), language: 'de', last_modified_by_user_id: fixture.owner.userId }, {}])
         expect(renamed[0]?.caption_line_id).toBe(before?.caption_line_id)
         expect(getTexts(await put({ url: `${url}/a.sbv` }))).toEqual(['Good evening'])
         expect(getTexts(await put({ content: 'WEBVTT\n\n00:01.000 --> 00:02.000\nnew\n', format: 'vtt', title: 'New' }))).toEqual(['new'])
@@ -279,9 +279,9 @@ export const captionRows: NounRows = {
           { method: 'PUT', path, payload: { media_id: foreign }, status: 404, code: 'media_not_found' },
           { caller: 'system', method: 'PUT', path, payload: { media_id: foreign }, status: 404, code: 'media_not_found' },
           { method: 'PUT', path, payload: { media_id: '7' }, status: 404, code: 'media_not_found' },
-          { caller: 'stranger', method: 'PUT', path, payload: { title: 'X' }, status: 404, code: 'caption_not_found' },
+          { caller: 'otherTenant', method: 'PUT', path, payload: { title: 'X' }, status: 404, code: 'caption_not_found' },
           {
-            caller: 'stranger',
+            caller: 'otherTenant',
             method: 'PUT',
             path,
             payload: { url: `${fixture.sources.url}/a.srt` },
@@ -307,15 +307,15 @@ export const captionRows: NounRows = {
         // The playlist of a playable video lists exactly the existing captions.
         const playing = await fixture.playing()
         const master = async () => (await fetch(playing.uri.hls)).text()
-        const made = getId(await create(fixture, playing.media_id, { content: SRT, format: 'srt', title: 'Brief' }))
+        const createdId = getId(await create(fixture, playing.media_id, { content: SRT, format: 'srt', title: 'Brief' }))
         await waitFor(async () => (await master()).includes('NAME="Brief"'), { timeout: 5_000, describe: 'the captions to be listed' })
-        await fixture.clients.system.delete(`/caption/${made}`)
+        await fixture.clients.system.delete(`/caption/${createdId}`)
         await waitFor(async () => !(await master()).includes('NAME="Brief"'), { timeout: 5_000, describe: 'the captions to be removed' })
       },
       async rejectedCalls(fixture) {
         const { caption_id } = await createCaption(fixture)
         return [
-          { caller: 'stranger', method: 'DELETE', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
+          { caller: 'otherTenant', method: 'DELETE', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
           { method: 'DELETE', path: '/caption/999999999', status: 404, code: 'caption_not_found' },
           { method: 'DELETE', path: '/caption/x', status: 404, code: 'caption_not_found' },
           { caller: 'guest', method: 'DELETE', path: `/caption/${caption_id}`, status: 401 },

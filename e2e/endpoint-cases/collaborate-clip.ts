@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { type Clip, createClip, createEntry, MISSING, makeEntry, order, read, wrongIds } from '../support/collaborate-steps.ts'
+import { type Clip, createClip, createEntry, createVideoWithEntry, MISSING, order, read, wrongIds } from '../support/collaborate-steps.ts'
 import type { Row } from '../support/table-row.ts'
 
 /** Cases of the clips of an entry. */
@@ -8,7 +8,7 @@ export const clipRows: readonly Row[] = [
     endpoint: 'POST /collaborate/clip/{collaborate_id}/post',
     async works(fixture) {
       const { clients } = fixture
-      const { id } = await makeEntry(fixture)
+      const { id } = await createVideoWithEntry(fixture)
       const path = `/collaborate/clip/${id}/post`
       const plain = await clients.uploader.post<{ id: string; data: Clip }>(path, { time_start: 3, time_finish: '7' })
       expect([plain.status, plain.body]).toEqual([
@@ -33,13 +33,13 @@ export const clipRows: readonly Row[] = [
         expect(body.data).toMatchObject({ ...fields, preview: '1' })
       }
       expect((await read(fixture, id)).clips).toEqual([plain.body.data, expect.anything(), expect.anything()])
-      const once = () =>
+      const sendOnce = () =>
         clients.owner.send('POST', path, {
           body: new URLSearchParams({ time_start: '1', time_finish: '2', preview: '1' }),
           headers: { 'idempotency-key': 'a clip' },
         })
-      const first = await once()
-      expect(await once()).toMatchObject({ status: 200, body: first.body })
+      const first = await sendOnce()
+      expect(await sendOnce()).toMatchObject({ status: 200, body: first.body })
 
       const { video_id, duration } = await fixture.playing()
       const timed = await createEntry(fixture, video_id)
@@ -51,8 +51,8 @@ export const clipRows: readonly Row[] = [
       expect((await order(fixture, id)).map(([, order]) => order)).toEqual(Array.from({ length: 200 }, (_, place) => place))
     },
     async rejectedCalls(fixture) {
-      const { id } = await makeEntry(fixture)
-      const full = (await makeEntry(fixture)).id
+      const { id } = await createVideoWithEntry(fixture)
+      const full = (await createVideoWithEntry(fixture)).id
       for (let count = 0; count < 200; count++) await createClip(fixture, full)
       const { video_id, duration } = await fixture.playing()
       const timed = await createEntry(fixture, video_id)
@@ -98,7 +98,7 @@ export const clipRows: readonly Row[] = [
     endpoint: 'GET /collaborate/clip/{clip_id}',
     async works(fixture) {
       const { clients, uploader } = fixture
-      const { id, video_id } = await makeEntry(fixture)
+      const { id, video_id } = await createVideoWithEntry(fixture)
       const clip = await createClip(fixture, id, { comments: 'Cut here' })
       const [stored] = (await read(fixture, id)).clips
       for (const api of [clients.uploader, clients.system]) {
@@ -107,7 +107,7 @@ export const clipRows: readonly Row[] = [
       }
     },
     async rejectedCalls(fixture) {
-      const { id } = await makeEntry(fixture)
+      const { id } = await createVideoWithEntry(fixture)
       return wrongIds('GET', (one) => `/collaborate/clip/${one}`, await createClip(fixture, id), 'clip_not_found')
     },
   },
@@ -115,7 +115,7 @@ export const clipRows: readonly Row[] = [
     endpoint: 'PUT /collaborate/clip/{clip_id}/put',
     async works(fixture) {
       const { clients } = fixture
-      const { id } = await makeEntry(fixture)
+      const { id } = await createVideoWithEntry(fixture)
       const clip = await createClip(fixture, id)
       const [original_data] = (await read(fixture, id)).clips
       const fields = { title: 'T'.repeat(255), comments: 'New', time_start: 5, time_finish: 6, type: 'audio' }
@@ -130,7 +130,7 @@ export const clipRows: readonly Row[] = [
       })
     },
     async rejectedCalls(fixture) {
-      const { id } = await makeEntry(fixture)
+      const { id } = await createVideoWithEntry(fixture)
       const clip = await createClip(fixture, id, { time_start: 3, time_finish: 4 })
       const { video_id, duration } = await fixture.playing()
       const timed = await createClip(fixture, await createEntry(fixture, video_id))
@@ -156,7 +156,7 @@ export const clipRows: readonly Row[] = [
     endpoint: 'DELETE /collaborate/clip/{clip_id}/delete',
     async works(fixture) {
       const { clients } = fixture
-      const { id } = await makeEntry(fixture)
+      const { id } = await createVideoWithEntry(fixture)
       const [first, second, third] = [await createClip(fixture, id), await createClip(fixture, id), await createClip(fixture, id)]
       const original_data = (await read(fixture, id)).clips[1]
       const { status, body } = await clients.uploader.delete(`/collaborate/clip/${second}/delete`)
@@ -170,7 +170,7 @@ export const clipRows: readonly Row[] = [
       expect(await order(fixture, id)).toEqual([[third, 0]])
     },
     async rejectedCalls(fixture) {
-      const { id } = await makeEntry(fixture)
+      const { id } = await createVideoWithEntry(fixture)
       return wrongIds('DELETE', (one) => `/collaborate/clip/${one}/delete`, await createClip(fixture, id), 'clip_not_found')
     },
   },
@@ -178,7 +178,7 @@ export const clipRows: readonly Row[] = [
     endpoint: 'PUT /collaborate/clip/{collaborate_id}/order',
     async works(fixture) {
       const { clients } = fixture
-      const { id } = await makeEntry(fixture)
+      const { id } = await createVideoWithEntry(fixture)
       const [one, two, three] = [await createClip(fixture, id), await createClip(fixture, id), await createClip(fixture, id)]
       const path = `/collaborate/clip/${id}/order`
       const original_data = (await read(fixture, id)).clips
@@ -194,32 +194,34 @@ export const clipRows: readonly Row[] = [
         [[two, three, one], { body: new URLSearchParams([two, three, one].map((clip): [string, string] => ['order', clip])) }],
         [[one, three, two], { body: JSON.stringify({ order: [one, three, two] }), headers: { 'content-type': 'application/json' } }],
       ]
-      for (const [wanted, init] of forms) {
+      for (const [expectedOrder, init] of forms) {
         expect((await clients.system.send('PUT', path, init)).status).toBe(200)
-        expect((await order(fixture, id)).map(([clip]) => clip)).toEqual(wanted)
+        expect((await order(fixture, id)).map(([clip]) => clip)).toEqual(expectedOrder)
       }
-      const none = (await makeEntry(fixture)).id
+      const none = (await createVideoWithEntry(fixture)).id
       expect((await clients.owner.put(`/collaborate/clip/${none}/order`, [])).body).toEqual({
         updated: none,
         original_data: [],
         new_data: [],
       })
-      const { id: lone } = await makeEntry(fixture)
+      const { id: lone } = await createVideoWithEntry(fixture)
       const only = await createClip(fixture, lone)
       expect((await clients.owner.put(`/collaborate/clip/${lone}/order`, { order: [only] })).status).toBe(200)
     },
     async rejectedCalls(fixture) {
-      const { id, video_id } = await makeEntry(fixture)
+      const { id, video_id } = await createVideoWithEntry(fixture)
       const [one, two] = [await createClip(fixture, id), await createClip(fixture, id)]
-      const elsewhere = await createClip(fixture, await createEntry(fixture, video_id))
+      const clipOfOtherEntry = await createClip(fixture, await createEntry(fixture, video_id))
       const rejectedCall = { method: 'PUT', path: `/collaborate/clip/${id}/order`, status: 400 }
       return [
         ...wrongIds('PUT', (entry) => `/collaborate/clip/${entry}/order`, id, 'collaboration_not_found', [one, two]),
-        ...[[], [one], [one, one], [one, two, two], [one, two, elsewhere], [one, elsewhere], [one, MISSING]].map((payload) => ({
-          ...rejectedCall,
-          payload,
-          fields: ['order'],
-        })),
+        ...[[], [one], [one, one], [one, two, two], [one, two, clipOfOtherEntry], [one, clipOfOtherEntry], [one, MISSING]].map(
+          (payload) => ({
+            ...rejectedCall,
+            payload,
+            fields: ['order'],
+          }),
+        ),
         { ...rejectedCall, payload: [one, 'x'], fields: ['order[1]'] },
         { ...rejectedCall, payload: { order: 'x' }, fields: ['order'] },
         { ...rejectedCall, payload: { order: [one, two], position: 1 }, fields: ['position'] },

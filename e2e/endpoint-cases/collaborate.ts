@@ -3,11 +3,11 @@ import {
   createClip,
   createEntry,
   createForeignVideo,
+  createVideoWithEntry,
   type Entry,
   findEmail,
   MISSING,
   MISSING_VIDEO,
-  makeEntry,
   read,
   waitUntilEntriesDeleted,
   wrongIds,
@@ -20,7 +20,7 @@ const entryDeletion = (suffix: string): Row => ({
   endpoint: `DELETE /collaborate/item/{collaborate_id}${suffix}`,
   async works(fixture) {
     const { clients } = fixture
-    const { id, video_id } = await makeEntry(fixture)
+    const { id, video_id } = await createVideoWithEntry(fixture)
     const clip = await createClip(fixture, id)
     const original_data = await read(fixture, id)
     const { status, body } = await clients.uploader.delete(`/collaborate/item/${id}${suffix}`)
@@ -32,7 +32,7 @@ const entryDeletion = (suffix: string): Row => ({
     expect((await clients.system.delete(`/collaborate/item/${bySystem}${suffix}`)).status).toBe(200)
   },
   async rejectedCalls(fixture) {
-    const { id } = await makeEntry(fixture)
+    const { id } = await createVideoWithEntry(fixture)
     await createClip(fixture, id)
     return wrongIds('DELETE', (one) => `/collaborate/item/${one}${suffix}`, id, 'collaboration_not_found')
   },
@@ -47,9 +47,9 @@ export const collaborateRows: NounRows = {
         const { clients, owner, uploader } = fixture
         const { video_id, media_id } = await fixture.video()
         expect((await clients.owner.get(`/collaborate/${video_id}`)).body).toEqual({})
-        const leaver = await createUser(clients.system, owner.organisationId, 'uploader')
+        const deletedUser = await createUser(clients.system, owner.organisationId, 'uploader')
         const ids: string[] = []
-        for (const userId of [uploader.userId, owner.userId, leaver.userId]) ids.push(await createEntry(fixture, video_id, userId))
+        for (const userId of [uploader.userId, owner.userId, deletedUser.userId]) ids.push(await createEntry(fixture, video_id, userId))
         const clips = [await createClip(fixture, ids[0] ?? ''), await createClip(fixture, ids[0] ?? '')]
         for (const api of [clients.uploader, clients.system]) {
           const { status, body } = await api.get<Record<string, Entry>>(`/collaborate/${video_id}`)
@@ -59,7 +59,7 @@ export const collaborateRows: NounRows = {
           expect(Object.values(body).map((entry) => [entry['user_id'], entry['is_uploader_account']])).toEqual([
             [uploader.userId, true],
             [owner.userId, false],
-            [leaver.userId, true],
+            [deletedUser.userId, true],
           ])
         }
         const part = await clients.owner.get(`/collaborate/${video_id}?start=2&limit=1`)
@@ -67,11 +67,12 @@ export const collaborateRows: NounRows = {
         const after = await clients.owner.get(next)
         expect([Object.keys(part.body), Object.keys(after.body), after.headers.get('link')]).toEqual([[ids[1]], [ids[2]], null])
 
-        const away = ids[2] ?? ''
-        const clip = await createClip(fixture, away)
-        await clients.system.delete(`/user/${leaver.userId}`)
+        const removedEntry = ids[2] ?? ''
+        const clip = await createClip(fixture, removedEntry)
+        await clients.system.delete(`/user/${deletedUser.userId}`)
         expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toEqual(ids.slice(0, 2))
-        for (const path of [`item/${away}`, `clip/${clip}`]) expect((await clients.owner.get(`/collaborate/${path}`)).status).toBe(404)
+        for (const path of [`item/${removedEntry}`, `clip/${clip}`])
+          expect((await clients.owner.get(`/collaborate/${path}`)).status).toBe(404)
         await clients.owner.delete(`/media?media_id=${media_id}`)
         for (const path of [video_id, `item/${ids[0]}`, `clip/${clips[0]}`]) {
           expect((await clients.system.get(`/collaborate/${path}`)).status).toBe(404)
@@ -79,7 +80,7 @@ export const collaborateRows: NounRows = {
         await waitUntilEntriesDeleted(fixture, video_id)
       },
       async rejectedCalls(fixture) {
-        const { video_id } = await makeEntry(fixture)
+        const { video_id } = await createVideoWithEntry(fixture)
         return [
           ...wrongIds('GET', (one) => `/collaborate/${one}`, video_id, 'video_not_found'),
           { method: 'GET', path: `/collaborate/${await createForeignVideo(fixture)}`, status: 404, code: 'video_not_found' },
@@ -92,22 +93,22 @@ export const collaborateRows: NounRows = {
       endpoint: 'GET /collaborate/{video_id}/user/{email}',
       async works(fixture) {
         const { clients, uploader } = fixture
-        const { id, video_id } = await makeEntry(fixture)
-        const at = (email: string) => `/collaborate/${video_id}/user/${encodeURIComponent(email)}`
+        const { id, video_id } = await createVideoWithEntry(fixture)
+        const toPath = (email: string) => `/collaborate/${video_id}/user/${encodeURIComponent(email)}`
         const email = await findEmail(fixture, uploader.userId)
         for (const api of [clients.uploader, clients.system]) {
-          expect(await api.get(at(email.toUpperCase()))).toMatchObject({ status: 200, body: await read(fixture, id) })
+          expect(await api.get(toPath(email.toUpperCase()))).toMatchObject({ status: 200, body: await read(fixture, id) })
         }
         const second = await createEntry(fixture, video_id)
-        expect((await clients.owner.get<Entry>(at(email))).body.id).toBe(second)
+        expect((await clients.owner.get<Entry>(toPath(email))).body.id).toBe(second)
         await clients.owner.put(`/collaborate/item/${id}/put`, { email: 'Guest.Editor@example.org' })
-        expect((await clients.owner.get<Entry>(at('guest.editor@EXAMPLE.org'))).body.id).toBe(id)
+        expect((await clients.owner.get<Entry>(toPath('guest.editor@EXAMPLE.org'))).body.id).toBe(id)
         await clients.owner.delete(`/collaborate/item/${second}`)
-        expect((await clients.owner.get<Entry>(at(email))).body.id).toBe(id)
+        expect((await clients.owner.get<Entry>(toPath(email))).body.id).toBe(id)
       },
       async rejectedCalls(fixture) {
         const { owner, uploader } = fixture
-        const { video_id } = await makeEntry(fixture)
+        const { video_id } = await createVideoWithEntry(fixture)
         const email = await findEmail(fixture, uploader.userId)
         const noEntry = await findEmail(fixture, owner.userId)
         return [
@@ -147,12 +148,12 @@ export const collaborateRows: NounRows = {
         expect(await read(fixture, nobodys.body.id)).toMatchObject({ user_id: '', email: '', is_uploader_account: false })
 
         const key = { 'idempotency-key': 'an entry' }
-        const once = (body: URLSearchParams) =>
+        const sendOnce = (body: URLSearchParams) =>
           clients.owner.send<{ id: string }>('POST', `/collaborate/${video_id}`, { body, headers: key })
-        const first = await once(new URLSearchParams({ user_id: uploader.userId }))
-        const repeated = await once(new URLSearchParams({ data: JSON.stringify({ user_id: uploader.userId }) }))
+        const first = await sendOnce(new URLSearchParams({ user_id: uploader.userId }))
+        const repeated = await sendOnce(new URLSearchParams({ data: JSON.stringify({ user_id: uploader.userId }) }))
         expect(repeated).toMatchObject({ status: 200, body: first.body })
-        expect((await once(new URLSearchParams({ user_id: owner.userId }))).status).toBe(422)
+        expect((await sendOnce(new URLSearchParams({ user_id: owner.userId }))).status).toBe(422)
         expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(3)
 
         for (let count = 3; count < 99; count++) await createEntry(fixture, video_id)
@@ -163,11 +164,11 @@ export const collaborateRows: NounRows = {
         expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(100)
       },
       async rejectedCalls(fixture) {
-        const { clients, owner, stranger } = fixture
+        const { clients, owner, otherTenant } = fixture
         const [{ video_id }, full] = [await fixture.video(), await fixture.video()]
         for (let count = 0; count < 100; count++) await createEntry(fixture, full.video_id)
-        const left = await createUser(clients.system, owner.organisationId, 'uploader')
-        await clients.system.delete(`/user/${left.userId}`)
+        const deletedUser = await createUser(clients.system, owner.organisationId, 'uploader')
+        await clients.system.delete(`/user/${deletedUser.userId}`)
         const userFields = { user_id: owner.userId }
         const rejectedCall = { method: 'POST', path: `/collaborate/${video_id}` }
         const ids = wrongIds('POST', (one) => `/collaborate/${one}`, video_id, 'video_not_found', userFields)
@@ -183,7 +184,7 @@ export const collaborateRows: NounRows = {
           { method: 'POST', path: `/collaborate/${MISSING_VIDEO}`, payload: userFields, status: 404, code: 'video_not_found' },
           { ...rejectedCall, payload: {}, status: 400, fields: ['user_id'] },
           { ...rejectedCall, status: 400, fields: ['user_id'] },
-          ...[stranger.userId, left.userId, MISSING].flatMap((user_id) => [
+          ...[otherTenant.userId, deletedUser.userId, MISSING].flatMap((user_id) => [
             { ...rejectedCall, payload: { user_id }, status: 404, code: 'user_not_found' },
             { ...rejectedCall, caller: 'system' as const, payload: { user_id }, status: 404, code: 'user_not_found' },
           ]),
@@ -197,7 +198,7 @@ export const collaborateRows: NounRows = {
             ...rejectedCall,
             payload: {
               ...userFields,
-              organisation_id: stranger.organisationId,
+              organisation_id: otherTenant.organisationId,
               id: '1',
               date_created: '2030-01-01 00:00:00',
               user_id_created: '1',
@@ -213,7 +214,7 @@ export const collaborateRows: NounRows = {
       endpoint: 'GET /collaborate/item/{collaborate_id}',
       async works(fixture) {
         const { clients, uploader } = fixture
-        const { id, video_id } = await makeEntry(fixture)
+        const { id, video_id } = await createVideoWithEntry(fixture)
         const clip = await createClip(fixture, id)
         for (const api of [clients.uploader, clients.system]) {
           const { status, body } = await api.get<Entry>(`/collaborate/item/${id}`)
@@ -225,7 +226,7 @@ export const collaborateRows: NounRows = {
         expect((await clients.owner.send('GET', `/collaborate/item/${id}`, { headers: { 'if-none-match': etag } })).status).toBe(304)
       },
       async rejectedCalls(fixture) {
-        const { id } = await makeEntry(fixture)
+        const { id } = await createVideoWithEntry(fixture)
         return wrongIds('GET', (one) => `/collaborate/item/${one}`, id, 'collaboration_not_found')
       },
     },
@@ -235,7 +236,7 @@ export const collaborateRows: NounRows = {
       endpoint: 'PUT /collaborate/item/{collaborate_id}/put',
       async works(fixture) {
         const { clients, owner, uploader } = fixture
-        const { id } = await makeEntry(fixture)
+        const { id } = await createVideoWithEntry(fixture)
         await createClip(fixture, id)
         const original_data = await read(fixture, id)
         const fields = { user_id: owner.userId, email: 'guest@example.org' }
@@ -257,14 +258,19 @@ export const collaborateRows: NounRows = {
         expect(back.body).toMatchObject({ new_data: { user_id: uploader.userId, email: await findEmail(fixture, uploader.userId) } })
       },
       async rejectedCalls(fixture) {
-        const { stranger } = fixture
-        const { id } = await makeEntry(fixture)
+        const { otherTenant } = fixture
+        const { id } = await createVideoWithEntry(fixture)
         const rejectedCall = { method: 'PUT', path: `/collaborate/item/${id}/put` }
-        const at = (one: string) => `/collaborate/item/${one}/put`
+        const toPath = (one: string) => `/collaborate/item/${one}/put`
         return [
-          ...wrongIds('PUT', at, id, 'collaboration_not_found', { email: 'a@b' }),
-          ...[stranger.userId, MISSING].map((user_id) => ({ ...rejectedCall, payload: { user_id }, status: 404, code: 'user_not_found' })),
-          { ...rejectedCall, caller: 'system', payload: { user_id: stranger.userId }, status: 404, code: 'user_not_found' },
+          ...wrongIds('PUT', toPath, id, 'collaboration_not_found', { email: 'a@b' }),
+          ...[otherTenant.userId, MISSING].map((user_id) => ({
+            ...rejectedCall,
+            payload: { user_id },
+            status: 404,
+            code: 'user_not_found',
+          })),
+          { ...rejectedCall, caller: 'system', payload: { user_id: otherTenant.userId }, status: 404, code: 'user_not_found' },
           { ...rejectedCall, payload: {}, status: 400, fields: ['payload'] },
           { ...rejectedCall, payload: { user_id: '', email: 7 }, status: 400, fields: ['user_id', 'email'] },
           ...[`${'e'.repeat(243)}@example.org`, 'x', 'a@b@c', 'a b@c', '\0@c', '@'].map((email) => ({
@@ -293,7 +299,7 @@ export const collaborateRows: NounRows = {
       'PUT /collaborate/clip/{}/order': (v) => ({ order: [v['clip_id']] }),
     },
     async make(fixture) {
-      const { id } = await makeEntry(fixture)
+      const { id } = await createVideoWithEntry(fixture)
       return { collaborate_id: id, clip_id: await createClip(fixture, id) }
     },
   },

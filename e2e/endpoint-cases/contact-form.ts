@@ -7,16 +7,16 @@ interface ContactForm extends Record<string, unknown> {
   contact_form_id: string
 }
 
-const long = (count: number) => 'ä'.repeat(count)
+const buildText = (count: number) => 'ä'.repeat(count)
 const texts = {
-  primary_text: long(1_000),
-  secondary_text: long(1_000),
-  reference: long(255),
-  opt_in_message: long(1_000),
-  button_text: long(100),
+  primary_text: buildText(1_000),
+  secondary_text: buildText(1_000),
+  reference: buildText(255),
+  opt_in_message: buildText(1_000),
+  button_text: buildText(100),
 }
 const captures = { capture_names: true, capture_company_name: '1', capture_opt_in: 1 }
-const everything = { name: long(255), company_name: long(255), email: 'ada@example.org', opt_in: true }
+const everything = { name: buildText(255), company_name: buildText(255), email: 'ada@example.org', opt_in: true }
 const nothing = '/contact-form/999999'
 
 const newForm = async ({ clients }: Fixture, fields: Record<string, unknown> = {}): Promise<ContactForm> => {
@@ -42,11 +42,11 @@ export const contactFormRows: NounRows = {
         expect(body.slice(-2)).toEqual(forms)
         const ownFormsPath = `/contact-form?organisation_id=${fixture.owner.organisationId}`
         expect((await fixture.clients.system.get(ownFormsPath)).body).toEqual(body)
-        expect((await fixture.clients.stranger.get('/contact-form')).body).toEqual([])
+        expect((await fixture.clients.otherTenant.get('/contact-form')).body).toEqual([])
         expect((await fixture.clients.owner.get(`${ownFormsPath}&start=2&limit=1`)).body).toEqual([body[1]])
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/contact-form?organisation_id=${stranger.organisationId}`, status: 403 },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/contact-form?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { caller: 'system', method: 'GET', path: '/contact-form', status: 400, fields: ['organisation_id'] },
         { caller: 'system', method: 'GET', path: '/contact-form?organisation_id=999999', status: 404 },
         { method: 'GET', path: '/contact-form?start=0&limit=1001', status: 400, fields: ['start', 'limit'] },
@@ -65,7 +65,7 @@ export const contactFormRows: NounRows = {
       async rejectedCalls(fixture) {
         const path = `/contact-form/${(await newForm(fixture)).contact_form_id}`
         return [
-          { caller: 'stranger', method: 'GET', path, status: 404, code: 'contact_form_not_found' },
+          { caller: 'otherTenant', method: 'GET', path, status: 404, code: 'contact_form_not_found' },
           { method: 'GET', path: nothing, status: 404, code: 'contact_form_not_found' },
           { caller: 'guest', method: 'GET', path, status: 401 },
         ]
@@ -94,7 +94,7 @@ export const contactFormRows: NounRows = {
           { primary_text: '', organisation_id: fixture.owner.organisationId, gated: '0' },
         ])
       },
-      async rejectedCalls({ stranger }) {
+      async rejectedCalls({ otherTenant }) {
         const call = { method: 'POST', path: '/contact-form' }
         const tooMuch = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, `${text}ä`]))
         return [
@@ -112,7 +112,7 @@ export const contactFormRows: NounRows = {
             status: 400,
             fields: ['gated', 'capture_names', 'created_by_user_id'],
           },
-          { ...call, payload: { reference: 'r', organisation_id: stranger.organisationId }, status: 403 },
+          { ...call, payload: { reference: 'r', organisation_id: otherTenant.organisationId }, status: 403 },
           { ...call, caller: 'system', payload: { reference: 'r' }, status: 400, fields: ['organisation_id'] },
           { ...call, caller: 'guest', payload: { reference: 'r' }, status: 401 },
         ]
@@ -138,11 +138,11 @@ export const contactFormRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const path = `/contact-form/${(await newForm(fixture)).contact_form_id}`
-        const foreign = await fixture.clients.stranger.post<ContactForm>('/contact-form', { reference: 'theirs' })
+        const foreign = await fixture.clients.otherTenant.post<ContactForm>('/contact-form', { reference: 'theirs' })
         const { video_id } = await fixture.video()
         const change = { path: `/video/${video_id}`, payload: { contact_form_id: foreign.body.contact_form_id } }
         return [
-          { caller: 'stranger', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
+          { caller: 'otherTenant', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
           { method: 'DELETE', path: nothing, status: 404, code: 'contact_form_not_found' },
           { caller: 'guest', method: 'DELETE', path, status: 401 },
           { method: 'PATCH', ...change, status: 404, code: 'contact_form_not_found' },
@@ -175,7 +175,7 @@ export const contactFormRows: NounRows = {
           {
             ...call,
             path: all,
-            payload: { ...everything, name: long(256), company_name: long(256), email: `a@${'b'.repeat(253)}` },
+            payload: { ...everything, name: buildText(256), company_name: buildText(256), email: `a@${'b'.repeat(253)}` },
             ...{ status: 400, fields: ['name', 'company_name', 'email'] },
           },
           { ...call, path: plain, payload: everything, status: 400, fields: ['name', 'company_name', 'opt_in'] },
@@ -214,7 +214,7 @@ export const contactFormRows: NounRows = {
         await send(fixture, contact_form_id, { email: 'a@example.org' })
         const path = `/contact-form/${contact_form_id}/submission`
         return [
-          { caller: 'stranger', method: 'GET', path, status: 404, code: 'contact_form_not_found' },
+          { caller: 'otherTenant', method: 'GET', path, status: 404, code: 'contact_form_not_found' },
           { method: 'GET', path: `${nothing}/submission`, status: 404, code: 'contact_form_not_found' },
           { method: 'GET', path: `${path}?limit=1001`, status: 400, fields: ['limit'] },
           { caller: 'guest', method: 'GET', path, status: 401 },
@@ -240,10 +240,10 @@ export const contactFormRows: NounRows = {
         const { contact_form_id } = await newForm(fixture)
         const otherForm = await newForm(fixture)
         const path = `/contact-form/${contact_form_id}/submission/${await send(fixture, contact_form_id, { email: 'a@example.org' })}`
-        const elsewhere = path.replace(contact_form_id, otherForm.contact_form_id)
+        const pathOfOtherForm = path.replace(contact_form_id, otherForm.contact_form_id)
         return [
-          { caller: 'stranger', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
-          { method: 'DELETE', path: elsewhere, status: 404, code: 'submission_not_found' },
+          { caller: 'otherTenant', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
+          { method: 'DELETE', path: pathOfOtherForm, status: 404, code: 'submission_not_found' },
           { method: 'DELETE', path: `/contact-form/${contact_form_id}/submission/x`, status: 404, code: 'submission_not_found' },
           { method: 'DELETE', path: `${nothing}/submission/1`, status: 404, code: 'contact_form_not_found' },
           { caller: 'guest', method: 'DELETE', path, status: 401 },

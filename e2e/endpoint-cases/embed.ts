@@ -3,17 +3,17 @@ import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
 import type { CallerName, Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 
 /** Returns the name and the attributes of the only element of an embed code. */
-function getElement(body: unknown): { name: string } & Record<string, string> {
+function parseElement(body: unknown): { name: string } & Record<string, string> {
   const [code = '', ...more] = body as string[]
   const [element, ...others] = parseFragment(code).childNodes as DefaultTreeAdapterTypes.Element[]
   if (!element || more.length > 0 || others.length > 0 || element.childNodes.length > 0) throw new Error(`not one element: ${code}`)
   return { name: element.tagName, ...Object.fromEntries(element.attrs.map(({ name, value }) => [name, value])) }
 }
 
-async function getCode(fixture: Fixture, path: string, caller: CallerName = 'guest') {
+async function fetchCode(fixture: Fixture, path: string, caller: CallerName = 'guest') {
   const { status, body } = await fixture.clients[caller].get<string[]>(path)
   if (status !== 200) throw new Error(`${path} returned ${status}: ${JSON.stringify(body)}`)
-  return getElement(body)
+  return parseElement(body)
 }
 
 async function createVideo(fixture: Fixture, fields: Record<string, unknown> = {}) {
@@ -30,7 +30,7 @@ async function createHiddenVideo(fixture: Fixture) {
 async function listRejectedCalls(fixture: Fixture, prefix: string): Promise<RejectedCall[]> {
   const [open, hidden, expired] = [await createVideo(fixture), await createHiddenVideo(fixture), await createVideo(fixture)]
   await fixture.clients.owner.patch(`/video/${expired}`, { content_expiry: { time: '2020-01-01 00:00:00', message: 'Over' } })
-  const bad = (query: string, ...fields: string[]) => ({
+  const buildRejectedCall = (query: string, ...fields: string[]) => ({
     caller: 'guest' as const,
     method: 'GET',
     path: `${prefix}/${open}?${query}`,
@@ -38,17 +38,17 @@ async function listRejectedCalls(fixture: Fixture, prefix: string): Promise<Reje
     fields,
   })
   return [
-    bad('width=10000', 'width'),
-    bad('width=0', 'width'),
-    bad('height=101%25', 'height'),
-    bad('width=1e3&height=12px', 'width', 'height'),
-    bad(`element_id=${'a'.repeat(65)}`, 'element_id'),
-    bad('element_id=a%22b', 'element_id'),
-    bad('player=cat', 'player'),
-    bad('referrer_url=javascript:alert(1)', 'referrer_url'),
-    bad(`token=${'x'.repeat(2_001)}`, 'token'),
-    bad('width=1&width=2', 'width'),
-    ...(['guest', 'stranger'] as const).map((caller) => ({ caller, method: 'GET', path: `${prefix}/${hidden}`, status: 404 })),
+    buildRejectedCall('width=10000', 'width'),
+    buildRejectedCall('width=0', 'width'),
+    buildRejectedCall('height=101%25', 'height'),
+    buildRejectedCall('width=1e3&height=12px', 'width', 'height'),
+    buildRejectedCall(`element_id=${'a'.repeat(65)}`, 'element_id'),
+    buildRejectedCall('element_id=a%22b', 'element_id'),
+    buildRejectedCall('player=cat', 'player'),
+    buildRejectedCall('referrer_url=javascript:alert(1)', 'referrer_url'),
+    buildRejectedCall(`token=${'x'.repeat(2_001)}`, 'token'),
+    buildRejectedCall('width=1&width=2', 'width'),
+    ...(['guest', 'otherTenant'] as const).map((caller) => ({ caller, method: 'GET', path: `${prefix}/${hidden}`, status: 404 })),
     { caller: 'guest', method: 'GET', path: `${prefix}/${expired}`, status: 404, code: 'video_expired' },
     { caller: 'guest', method: 'GET', path: `${prefix}/7`, status: 404 },
     { caller: 'system', method: 'GET', path: `${prefix}/7`, status: 404 },
@@ -64,13 +64,13 @@ export const embedRows: NounRows = {
       async works(fixture) {
         const id = await createVideo(fixture)
         const { url } = fixture.platform
-        const frame = await getCode(fixture, `/embed/${id}/iframe?token=a.b%26c`)
+        const frame = await fetchCode(fixture, `/embed/${id}/iframe?token=a.b%26c`)
         expect(frame).toMatchObject({ name: 'iframe', width: '1280', height: '720', title: 'Launch "day" <1>' })
         expect(frame['src']).toBe(`${url}/player/${id}?token=a.b%26c`)
         expect((await fetch(frame['src'] ?? '')).status).toBe(200)
         const query =
           'width=9999&height=1%25&element_id=film&player=akita&token=t&show_presentation=true&referrer_url=https://www.example.org/'
-        const script = await getCode(fixture, `/embed/${id}/js?${query}`)
+        const script = await fetchCode(fixture, `/embed/${id}/js?${query}`)
         expect(script).toMatchObject({
           ...{ name: 'script', src: `${url}/player/embed.js`, 'data-id': id, 'data-width': '9999', 'data-height': '1%' },
           ...{ 'data-element-id': 'film', 'data-player': 'akita', 'data-token': 't', 'data-presentation': 'true' },
@@ -78,8 +78,8 @@ export const embedRows: NounRows = {
         })
         const embedScript = await fetch(script['src'] ?? '')
         expect([embedScript.status, embedScript.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
-        for (const caller of ['owner', 'uploader', 'system', 'stranger'] as const) {
-          expect(await getCode(fixture, `/embed/${id}/iframe?token=a.b%26c`, caller)).toEqual(frame)
+        for (const caller of ['owner', 'uploader', 'system', 'otherTenant'] as const) {
+          expect(await fetchCode(fixture, `/embed/${id}/iframe?token=a.b%26c`, caller)).toEqual(frame)
         }
         // The code contains nothing of the profile.
         const text = '"><script>alert(1)</script>'
@@ -89,10 +89,10 @@ export const embedRows: NounRows = {
           profile,
         )
         const dressed = await createVideo(fixture, { settings_id: setting.body.message.created })
-        expect(await getCode(fixture, `/embed/${dressed}/iframe`)).toEqual({ ...frame, src: `${url}/player/${dressed}` })
+        expect(await fetchCode(fixture, `/embed/${dressed}/iframe`)).toEqual({ ...frame, src: `${url}/player/${dressed}` })
         // The organisation of a video gets its embed code before the video is public.
         const hidden = await createHiddenVideo(fixture)
-        expect((await getCode(fixture, `/embed/${hidden}/iframe`, 'owner'))['src']).toBe(`${url}/player/${hidden}`)
+        expect((await fetchCode(fixture, `/embed/${hidden}/iframe`, 'owner'))['src']).toBe(`${url}/player/${hidden}`)
       },
       async rejectedCalls(fixture) {
         const open = await createVideo(fixture)
@@ -106,14 +106,14 @@ export const embedRows: NounRows = {
       endpoint: 'GET /embed/{id}',
       async works(fixture) {
         const id = await createVideo(fixture)
-        expect(await getCode(fixture, `/embed/${id}`)).toEqual(await getCode(fixture, `/embed/${id}/js`))
+        expect(await fetchCode(fixture, `/embed/${id}`)).toEqual(await fetchCode(fixture, `/embed/${id}/js`))
         const { clients, owner } = fixture
         const playlist = await clients.owner.post<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, {
           title: 'All & more',
         })
         const list = playlist.body.playlist_id
-        expect(await getCode(fixture, `/embed/${list}`)).toMatchObject({ name: 'script', 'data-id': list, 'data-title': 'All & more' })
-        expect((await getCode(fixture, `/embed/${list}/iframe`, 'owner'))['src']).toBe(`${fixture.platform.url}/player/${list}`)
+        expect(await fetchCode(fixture, `/embed/${list}`)).toMatchObject({ name: 'script', 'data-id': list, 'data-title': 'All & more' })
+        expect((await fetchCode(fixture, `/embed/${list}/iframe`, 'owner'))['src']).toBe(`${fixture.platform.url}/player/${list}`)
       },
       async rejectedCalls(fixture) {
         const open = await createVideo(fixture)
@@ -131,7 +131,7 @@ export const embedRows: NounRows = {
         const none = await fixture.clients.guest.get(`/embed/presentation/${id}`)
         expect([none.status, none.body]).toMatchObject([404, { code: 'presentation_not_found' }])
         await fixture.clients.system.post('/presentation', { title: 'Slides', organisation_id: fixture.owner.organisationId, video_id: id })
-        const script = await getCode(fixture, `/embed/presentation/${id}?token=t`)
+        const script = await fetchCode(fixture, `/embed/presentation/${id}?token=t`)
         expect(script).toMatchObject({
           name: 'script',
           'data-id': id,
@@ -139,7 +139,7 @@ export const embedRows: NounRows = {
           'data-ratio': '2560/720',
           'data-token': 't',
         })
-        expect(await getCode(fixture, `/embed/presentation/${id}?token=t`, 'uploader')).toEqual(script)
+        expect(await fetchCode(fixture, `/embed/presentation/${id}?token=t`, 'uploader')).toEqual(script)
       },
       async rejectedCalls(fixture) {
         return [

@@ -20,7 +20,7 @@ const DETAILS = ['size', 'video_codec', 'format', 'speed', 'label', 'width']
 
 /** Returns calls with each bad value in `field`, which must be a profile, and in unknown fields. */
 function badFormats(method: string, path: string, field: string): RejectedCall[] {
-  const of = (value: unknown): RejectedCall => ({
+  const buildRejectedCall = (value: unknown): RejectedCall => ({
     caller: 'system',
     method,
     path,
@@ -32,7 +32,7 @@ function badFormats(method: string, path: string, field: string): RejectedCall[]
     ...({ caller: 'system', method, path, payload: { [field]: 21, [name]: value } } as const),
     ...{ status: 400, fields: [name] },
   })
-  return [...BAD.map(of), ...DETAILS.flatMap((name) => BAD.map((value) => otherFieldCall(name, value)))]
+  return [...BAD.map(buildRejectedCall), ...DETAILS.flatMap((name) => BAD.map((value) => otherFieldCall(name, value)))]
 }
 
 const createOrganisation = async ({ clients }: Fixture) =>
@@ -66,7 +66,7 @@ export const encodingFormatRows: NounRows = {
         const path = `/media/encodingformat/${(await video()).media_id}`
         return [
           { method: 'GET', path, status: 403 },
-          { caller: 'stranger', method: 'GET', path, status: 403 },
+          { caller: 'otherTenant', method: 'GET', path, status: 403 },
           { caller: 'guest', method: 'GET', path, status: 401 },
           { caller: 'system', method: 'GET', path: '/media/encodingformat/7', status: 404 },
           { caller: 'system', method: 'GET', path: '/media/encodingformat/x', status: 404 },
@@ -92,7 +92,7 @@ export const encodingFormatRows: NounRows = {
         const payload = { encodingformat: 21 }
         return [
           { method: 'POST', path, payload, status: 403 },
-          { caller: 'stranger', method: 'POST', path, payload, status: 403 },
+          { caller: 'otherTenant', method: 'POST', path, payload, status: 403 },
           { caller: 'guest', method: 'POST', path, payload, status: 401 },
           { caller: 'system', method: 'POST', path: '/media/encodingformat-post/7', payload, status: 404 },
           { caller: 'system', method: 'POST', path, payload: {}, status: 400, fields: ['encodingformat'] },

@@ -5,10 +5,10 @@ import { createTenant, waitUntilSettled } from '../support/video-steps.ts'
 const MISSING = '4611686018427387905'
 const MISSING_FOLDER = '9007199254740991'
 let folderCount = 0
-const createName = () => `Folder ${++folderCount}`
+const nextName = () => `Folder ${++folderCount}`
 
 /** Returns the path of the next page. */
-const getNext = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
+const parseNextPath = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
 
 interface Folder extends Record<string, unknown> {
   folder_id: string
@@ -16,7 +16,7 @@ interface Folder extends Record<string, unknown> {
 }
 
 /** Creates a folder in the owner's organisation. */
-async function folder({ clients, owner }: Fixture, name = createName()): Promise<string> {
+async function folder({ clients, owner }: Fixture, name = nextName()): Promise<string> {
   const { status, body } = await clients.owner.post<{ created: string }>('/folder', { organisation_id: owner.organisationId, name })
   if (status !== 200) throw new Error(`no folder was made: ${JSON.stringify(body)}`)
   return body.created
@@ -49,14 +49,14 @@ async function deletes(fixture: Fixture, method: 'DELETE' | 'PUT') {
 
 async function rejectedDeletes(fixture: Fixture, method: string): Promise<RejectedCall[]> {
   const id = await folder(fixture)
-  const { owner, stranger } = fixture
+  const { owner, otherTenant } = fixture
   const endpointPath = (folderId: string, organisationId: string) => `/folder/${folderId}/delete/${organisationId}`
   return [
-    { method, path: endpointPath(id, stranger.organisationId), status: 403, code: 'foreign_organisation' },
+    { method, path: endpointPath(id, otherTenant.organisationId), status: 403, code: 'foreign_organisation' },
     { method, path: endpointPath(id, '999999'), status: 403 },
-    { caller: 'stranger', method, path: endpointPath(id, owner.organisationId), status: 403 },
-    { caller: 'stranger', method, path: endpointPath(id, stranger.organisationId), status: 404, code: 'folder_not_found' },
-    { caller: 'system', method, path: endpointPath(id, stranger.organisationId), status: 404, code: 'folder_not_found' },
+    { caller: 'otherTenant', method, path: endpointPath(id, owner.organisationId), status: 403 },
+    { caller: 'otherTenant', method, path: endpointPath(id, otherTenant.organisationId), status: 404, code: 'folder_not_found' },
+    { caller: 'system', method, path: endpointPath(id, otherTenant.organisationId), status: 404, code: 'folder_not_found' },
     { method, path: endpointPath(MISSING_FOLDER, owner.organisationId), status: 404 },
     { method, path: endpointPath('x', owner.organisationId), status: 404 },
     { caller: 'guest', method, path: endpointPath(id, owner.organisationId), status: 401 },
@@ -85,7 +85,7 @@ async function rejectedRemoves(fixture: Fixture, method: string): Promise<Reject
     { method, path: endpointPath(id, outside), status: 404, code: 'folder_video_not_found' },
     { method, path: endpointPath(id, 'x'), status: 404, code: 'folder_video_not_found' },
     { method, path: endpointPath(MISSING_FOLDER, video_id), status: 404, code: 'folder_not_found' },
-    { caller: 'stranger', method, path: endpointPath(id, video_id), status: 404, code: 'folder_not_found' },
+    { caller: 'otherTenant', method, path: endpointPath(id, video_id), status: 404, code: 'folder_not_found' },
     { caller: 'guest', method, path: endpointPath(id, video_id), status: 401 },
   ]
 }
@@ -115,11 +115,11 @@ export const folderRows: NounRows = {
           ])
         }
         const part = await api.get<Record<string, Folder>[]>(`${endpointPath}?start=2&limit=1`)
-        const next = await api.get<Record<string, Folder>[]>(getNext(part))
+        const next = await api.get<Record<string, Folder>[]>(parseNextPath(part))
         expect([part, next].map(({ body }) => Object.keys(body[0] ?? {}))).toEqual([[ids[1]], [ids[2]]])
       },
-      rejectedCalls: async ({ owner, stranger }) => [
-        { method: 'GET', path: `/folder/${stranger.organisationId}`, status: 403 },
+      rejectedCalls: async ({ owner, otherTenant }) => [
+        { method: 'GET', path: `/folder/${otherTenant.organisationId}`, status: 403 },
         { method: 'GET', path: '/folder/x', status: 403 },
         { caller: 'system', method: 'GET', path: '/folder/999999', status: 404, code: 'organisation_not_found' },
         { method: 'GET', path: `/folder/${owner.organisationId}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
@@ -147,9 +147,9 @@ export const folderRows: NounRows = {
           expect([status, body.data]).toMatchObject([200, { ...fields, ...by }])
           expect((await listFolders(fixture))[body.created]).toEqual({ folder_id: body.created, ...body.data })
         }
-        const form = new URLSearchParams({ organisation_id: owner.organisationId, name: createName() })
+        const form = new URLSearchParams({ organisation_id: owner.organisationId, name: nextName() })
         expect((await clients.system.send('POST', '/folder', { body: form })).body).toMatchObject({ data: { description: '' } })
-        const name = createName()
+        const name = nextName()
         const responses = await Promise.all(
           Array.from({ length: 20 }, () => clients.owner.post('/folder', { organisation_id: owner.organisationId, name })),
         )
@@ -157,8 +157,8 @@ export const folderRows: NounRows = {
         expect(Object.values(await listFolders(fixture)).filter((one) => one.name === name)).toHaveLength(1)
       },
       async rejectedCalls(fixture) {
-        const { owner, stranger } = fixture
-        const name = createName()
+        const { owner, otherTenant } = fixture
+        const name = nextName()
         await folder(fixture, name)
         const ownerFields = { organisation_id: owner.organisationId }
         const rejectedCall = { method: 'POST', path: '/folder' }
@@ -183,7 +183,7 @@ export const folderRows: NounRows = {
             status: 400,
             fields: ['name'],
           })),
-          { ...rejectedCall, payload: { organisation_id: stranger.organisationId, name: 'x' }, status: 403 },
+          { ...rejectedCall, payload: { organisation_id: otherTenant.organisationId, name: 'x' }, status: 403 },
           { ...rejectedCall, payload: { organisation_id: '999999', name: 'x' }, status: 403 },
           {
             ...rejectedCall,
@@ -202,7 +202,7 @@ export const folderRows: NounRows = {
         const { clients, owner, uploader } = fixture
         const id = await folder(fixture)
         const old_data = (await listFolders(fixture))[id]
-        const name = createName()
+        const name = nextName()
         const { status, body } = await clients.uploader.put(`/folder/${id}/update`, { organisation_id: owner.organisationId, name })
         const updated_data = (await listFolders(fixture))[id]
         expect([status, body]).toEqual([200, { updated: id, old_data, updated_data }])
@@ -213,8 +213,8 @@ export const folderRows: NounRows = {
         })
       },
       async rejectedCalls(fixture) {
-        const { owner, stranger } = fixture
-        const taken = createName()
+        const { owner, otherTenant } = fixture
+        const taken = nextName()
         await folder(fixture, taken)
         const id = await folder(fixture)
         const ownerFields = { organisation_id: owner.organisationId }
@@ -229,18 +229,18 @@ export const folderRows: NounRows = {
             status: 400,
             fields: ['name', 'time_created'],
           },
-          { ...rejectedCall, payload: { organisation_id: stranger.organisationId, name: 'x' }, status: 403 },
+          { ...rejectedCall, payload: { organisation_id: otherTenant.organisationId, name: 'x' }, status: 403 },
           {
             ...rejectedCall,
-            caller: 'stranger',
-            payload: { organisation_id: stranger.organisationId, name: 'x' },
+            caller: 'otherTenant',
+            payload: { organisation_id: otherTenant.organisationId, name: 'x' },
             status: 404,
             code: 'folder_not_found',
           },
           {
             ...rejectedCall,
             caller: 'system',
-            payload: { organisation_id: stranger.organisationId, name: 'x' },
+            payload: { organisation_id: otherTenant.organisationId, name: 'x' },
             status: 404,
             code: 'folder_not_found',
           },
@@ -276,7 +276,7 @@ export const folderRows: NounRows = {
           expect((await api.get(`/folder/${id}/video`)).body).toEqual({ contents: [video_id, second], folder_id: id })
         }
         const part = await clients.owner.get(`/folder/${id}/video?limit=1`)
-        expect([part.body, (await clients.owner.get(getNext(part))).body]).toEqual([
+        expect([part.body, (await clients.owner.get(parseNextPath(part))).body]).toEqual([
           { contents: [video_id], folder_id: id },
           { contents: [second], folder_id: id },
         ])
@@ -287,7 +287,7 @@ export const folderRows: NounRows = {
       async rejectedCalls(fixture) {
         const { id } = await filled(fixture)
         return [
-          { caller: 'stranger', method: 'GET', path: `/folder/${id}/video`, status: 404, code: 'folder_not_found' },
+          { caller: 'otherTenant', method: 'GET', path: `/folder/${id}/video`, status: 404, code: 'folder_not_found' },
           { method: 'GET', path: `/folder/${MISSING_FOLDER}/video`, status: 404 },
           { method: 'GET', path: '/folder/x/video', status: 404 },
           { method: 'GET', path: `/folder/${id}/video?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
@@ -311,12 +311,12 @@ export const folderRows: NounRows = {
         expect([await contents(fixture, first), await contents(fixture, second)]).toEqual([[video_id], [video_id]])
       },
       async rejectedCalls(fixture) {
-        const { clients, stranger, sources } = fixture
+        const { clients, otherTenant, sources } = fixture
         const id = await folder(fixture)
         const { video_id } = await fixture.video()
-        const payload = { url: `${sources.url}/none.mp4`, organisation_id: stranger.organisationId }
-        const foreign = (await clients.stranger.post<{ id: string }>('/video/upload', payload)).body.id
-        await waitUntilSettled(clients.stranger, foreign)
+        const payload = { url: `${sources.url}/none.mp4`, organisation_id: otherTenant.organisationId }
+        const foreign = (await clients.otherTenant.post<{ id: string }>('/video/upload', payload)).body.id
+        await waitUntilSettled(clients.otherTenant, foreign)
         const endpointPath = (folderId: string, videoId: string) => `/folder/${folderId}/video/${videoId}/add`
         const rejectedCall = { method: 'POST' }
         return [
@@ -324,7 +324,7 @@ export const folderRows: NounRows = {
           { ...rejectedCall, caller: 'system', path: endpointPath(id, foreign), status: 404, code: 'video_not_found' },
           { ...rejectedCall, path: endpointPath(id, MISSING), status: 404, code: 'video_not_found' },
           { ...rejectedCall, path: endpointPath(id, 'x'), status: 404, code: 'video_not_found' },
-          { ...rejectedCall, caller: 'stranger', path: endpointPath(id, foreign), status: 404, code: 'folder_not_found' },
+          { ...rejectedCall, caller: 'otherTenant', path: endpointPath(id, foreign), status: 404, code: 'folder_not_found' },
           { ...rejectedCall, path: endpointPath(MISSING_FOLDER, video_id), status: 404, code: 'folder_not_found' },
           { ...rejectedCall, path: endpointPath(id, video_id), payload: { place: 1 }, status: 400, fields: ['place'] },
           { ...rejectedCall, caller: 'guest', path: endpointPath(id, video_id), status: 401 },

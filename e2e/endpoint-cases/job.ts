@@ -30,7 +30,7 @@ export const jobRows: NounRows = {
         const { job_id } = await createLongJob(fixture)
         await fixture.clients.owner.delete(`/job/${job_id}`)
         return [
-          { caller: 'stranger', method: 'GET', path: `/job/${job_id}`, status: 404 },
+          { caller: 'otherTenant', method: 'GET', path: `/job/${job_id}`, status: 404 },
           { method: 'GET', path: '/job/999999999', status: 404 },
           { caller: 'guest', method: 'GET', path: `/job/${job_id}`, status: 401 },
         ]
@@ -49,7 +49,7 @@ export const jobRows: NounRows = {
         await fixture.clients.owner.delete(`/job/${job_id}`)
         return [
           { method: 'DELETE', path: `/job/${job_id}`, status: 409, code: 'job_finished' },
-          { caller: 'stranger', method: 'DELETE', path: `/job/${job_id}`, status: 404 },
+          { caller: 'otherTenant', method: 'DELETE', path: `/job/${job_id}`, status: 404 },
         ]
       },
     },
@@ -67,14 +67,14 @@ export const jobRows: NounRows = {
       async rejectedCalls(fixture) {
         const { job_id } = await createLongJob(fixture)
         const path = `/job/${job_id}/retry`
-        const standing = await fixture.clients.owner.post(path)
-        expect([standing.status, standing.body]).toMatchObject([409, { code: 'job_not_failed' }])
+        const retryResponse = await fixture.clients.owner.post(path)
+        expect([retryResponse.status, retryResponse.body]).toMatchObject([409, { code: 'job_not_failed' }])
         await fixture.clients.owner.delete(`/job/${job_id}`)
         const { body } = await fixture.clients.owner.post<{ job_id: string }>(path)
         await fixture.clients.owner.delete(`/job/${body.job_id}`)
         return [
           { method: 'POST', path, status: 409, code: 'job_overtaken' },
-          { caller: 'stranger', method: 'POST', path, status: 404 },
+          { caller: 'otherTenant', method: 'POST', path, status: 404 },
           { method: 'POST', path: '/job/999999999/retry', status: 404 },
           { caller: 'guest', method: 'POST', path, status: 401 },
         ]

@@ -24,7 +24,7 @@ async function importPostcodes({ platform }: Fixture, content: string): Promise<
   }
 }
 
-const getVideos = (part: 'country' | 'city'): Pick<Row, 'works' | 'rejectedCalls'> => ({
+const buildVideosRow = (part: 'country' | 'city'): Pick<Row, 'works' | 'rejectedCalls'> => ({
   async works({ clients, owner, video }) {
     const value = name('Île-de-Modèle / 1')
     const location = { country: 'NL', city: 'Delft', [part]: value, postcode: '2611', latitude: 52.01 }
@@ -37,18 +37,18 @@ const getVideos = (part: 'country' | 'city'): Pick<Row, 'works' | 'rejectedCalls
     const titles = ['First', 'Second']
     expect([status, body]).toEqual([200, videos.map(({ video_id }, index) => ({ video_id, title: titles[index], location: shown }))])
     expect((await clients.system.get(`${path}?organisation_id=${owner.organisationId}`)).body).toEqual(body)
-    expect((await clients.stranger.get(path)).body).toEqual([])
+    expect((await clients.otherTenant.get(path)).body).toEqual([])
     const page = await clients.owner.get(`${path}?limit=1`)
     expect(page.body).toEqual([body[0]])
     const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
     expect((await clients.owner.get(next.slice(next.indexOf('/location')))).body).toEqual([body[1]])
     expect((await clients.owner.get(`/location/videos/${part}/${encodeURIComponent(name('nowhere'))}`)).body).toEqual([])
   },
-  async rejectedCalls({ stranger }): Promise<RejectedCall[]> {
+  async rejectedCalls({ otherTenant }): Promise<RejectedCall[]> {
     const call = { method: 'GET', path: `/location/videos/${part}/NL` }
     return [
       { ...call, caller: 'guest', status: 401 },
-      { ...call, path: `${call.path}?organisation_id=${stranger.organisationId}`, status: 403 },
+      { ...call, path: `${call.path}?organisation_id=${otherTenant.organisationId}`, status: 403 },
       { ...call, path: `${call.path}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
       { ...call, caller: 'system', status: 400, fields: ['organisation_id'] },
       { ...call, caller: 'system', path: `${call.path}?organisation_id=999999`, status: 404 },
@@ -93,8 +93,8 @@ export const locationRows: NounRows = {
         { caller: 'guest', method: 'GET', path: lookUp('1012'), status: 401 },
       ],
     },
-    { endpoint: 'GET /location/videos/country/{country}', ...getVideos('country') },
-    { endpoint: 'GET /location/videos/city/{city}', ...getVideos('city') },
+    { endpoint: 'GET /location/videos/country/{country}', ...buildVideosRow('country') },
+    { endpoint: 'GET /location/videos/city/{city}', ...buildVideosRow('city') },
   ],
   samples: { payloads: {}, make: async () => ({ postcode: '1012', country: 'NL', city: 'Amsterdam' }) },
 }

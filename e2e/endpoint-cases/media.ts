@@ -16,7 +16,7 @@ export const mediaRows: NounRows = {
       async rejectedCalls({ video }) {
         const { media_id } = await video()
         return [
-          { caller: 'stranger', method: 'GET', path: `/media/${media_id}`, status: 404 },
+          { caller: 'otherTenant', method: 'GET', path: `/media/${media_id}`, status: 404 },
           { method: 'GET', path: '/media/7', status: 404 },
           { caller: 'guest', method: 'GET', path: `/media/${media_id}`, status: 401 },
         ]
@@ -45,7 +45,7 @@ export const mediaRows: NounRows = {
           { method: 'PUT', path, payload: { uri: 'https://example.org/a.mp4', title: 'X' }, status: 400, fields: ['uri'] },
           { method: 'PUT', path, payload: { uri: 'http://127.0.0.2:22/a.mp4' }, status: 400, fields: ['uri'] },
           { method: 'PUT', path, payload: { original_filename: 'a' }, status: 403, code: 'system_only' },
-          { caller: 'stranger', method: 'PUT', path, payload: { title: 'X' }, status: 404 },
+          { caller: 'otherTenant', method: 'PUT', path, payload: { title: 'X' }, status: 404 },
         ]
       },
     },
@@ -61,7 +61,7 @@ export const mediaRows: NounRows = {
       async rejectedCalls({ video }) {
         const { media_id } = await video()
         return [
-          { caller: 'stranger', method: 'DELETE', path: `/media?media_id=${media_id}`, status: 404 },
+          { caller: 'otherTenant', method: 'DELETE', path: `/media?media_id=${media_id}`, status: 404 },
           { caller: 'system', method: 'DELETE', path: `/media?media_id=${media_id}`, status: 400, fields: ['user_id'] },
           { method: 'DELETE', path: '/media', status: 400, fields: ['media_id'] },
         ]
@@ -78,7 +78,7 @@ export const mediaRows: NounRows = {
       async rejectedCalls({ video }) {
         const { media_id } = await video()
         return [
-          { caller: 'stranger', method: 'POST', path: `/media/${media_id}/publish`, status: 404 },
+          { caller: 'otherTenant', method: 'POST', path: `/media/${media_id}/publish`, status: 404 },
           { caller: 'guest', method: 'POST', path: `/media/${media_id}/publish`, status: 401 },
         ]
       },

@@ -4,9 +4,9 @@ import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 
 const MISSING = '4611686018427387905'
 /** Returns a name of `length` characters that is unique per index. */
-const getName = (index: number, length = 2) =>
+const buildName = (index: number, length = 2) =>
   `${'z'.repeat(length - 2)}${String.fromCharCode(97 + Math.floor(index / 26), 97 + (index % 26))}`
-const entries = (count: number) => Array.from({ length: count }, (_, index) => ({ name: getName(index), value: `${index}` }))
+const entries = (count: number) => Array.from({ length: count }, (_, index) => ({ name: buildName(index), value: `${index}` }))
 const path = (videoId: string) => `/metadata/${videoId}`
 const read = async (api: Api, videoId: string) => (await api.get(`/video/${videoId}`)).body['metadata']
 
@@ -24,20 +24,23 @@ async function described({ clients, video }: Fixture): Promise<string> {
 /** Returns calls with invalid entries for both verbs. */
 function badEntries(method: 'POST' | 'PUT', at: string): RejectedCall[] {
   const entry = { name: 'genre', value: 'a' }
-  const bad = (payload: unknown, fields: string[]): RejectedCall => ({ method, path: at, payload, status: 400, fields })
+  const buildRejectedCall = (payload: unknown, fields: string[]): RejectedCall => ({ method, path: at, payload, status: 400, fields })
   return [
-    bad([], ['payload']),
-    bad(entry, ['payload']),
-    bad(entries(101), ['payload']),
-    bad([entry, { ...entry }], ['[1].name']),
-    bad([entry, { ...entry, value: 1 }, { name: 'A', value: 'x', colour: 'red' }], ['[1].name', '[1].value', '[2].name', '[2].colour']),
-    bad([{ name: 'z'.repeat(101), value: '🎬'.repeat(1_001) }], ['[0].name', '[0].value']),
-    bad(
+    buildRejectedCall([], ['payload']),
+    buildRejectedCall(entry, ['payload']),
+    buildRejectedCall(entries(101), ['payload']),
+    buildRejectedCall([entry, { ...entry }], ['[1].name']),
+    buildRejectedCall(
+      [entry, { ...entry, value: 1 }, { name: 'A', value: 'x', colour: 'red' }],
+      ['[1].name', '[1].value', '[2].name', '[2].colour'],
+    ),
+    buildRejectedCall([{ name: 'z'.repeat(101), value: '🎬'.repeat(1_001) }], ['[0].name', '[0].value']),
+    buildRejectedCall(
       [{ name: 'Genre', value: 7, private: 'yes', read_only: 2, id: '1' }],
       ['[0].name', '[0].value', '[0].private', '[0].read_only', '[0].id'],
     ),
-    ...['', 'a-b', 'a1', 'toString', 'a b', 'é', 'a\n'].map((name) => bad([{ name, value: '' }], ['[0].name'])),
-    bad([{ name: 'genre' }], ['[0].value']),
+    ...['', 'a-b', 'a1', 'toString', 'a b', 'é', 'a\n'].map((name) => buildRejectedCall([{ name, value: '' }], ['[0].name'])),
+    buildRejectedCall([{ name: 'genre' }], ['[0].value']),
     { method, path: at, payload: Array.from({ length: 10_000 }, () => entry), status: 400 },
   ]
 }
@@ -63,7 +66,7 @@ export const metadataRows: NounRows = {
           expect([status, body['video_id'], body['metadata']]).toEqual([200, id, own])
           expect(await read(api, id)).toEqual(own)
         }
-        for (const api of [clients.guest, clients.stranger]) {
+        for (const api of [clients.guest, clients.otherTenant]) {
           const { status, body } = await api.get(path(id))
           expect([status, body['metadata']]).toEqual([200, open])
           expect(body).not.toHaveProperty('description_private')
@@ -77,7 +80,7 @@ export const metadataRows: NounRows = {
         await clients.owner.patch(`/video/${video_id}`, { enabled: 0 })
         return [
           { caller: 'guest', method: 'GET', path: path(video_id), status: 404 },
-          { caller: 'stranger', method: 'GET', path: path(video_id), status: 404 },
+          { caller: 'otherTenant', method: 'GET', path: path(video_id), status: 404 },
           { caller: 'guest', method: 'GET', path: path(MISSING), status: 404 },
           { method: 'GET', path: path('x'), status: 404, code: 'video_not_found' },
         ]
@@ -100,7 +103,7 @@ export const metadataRows: NounRows = {
         expect(({} as Record<string, unknown>)['of __proto__']).toBeUndefined()
 
         const { video_id: full } = await video()
-        const wide = entries(100).map((_, index) => ({ name: getName(index, 99 + (index % 2)), value: 'é'.repeat(999 + (index % 2)) }))
+        const wide = entries(100).map((_, index) => ({ name: buildName(index, 99 + (index % 2)), value: 'é'.repeat(999 + (index % 2)) }))
         for (const some of [wide.slice(0, 99), wide.slice(99)]) expect((await clients.owner.post(path(full), some)).status).toBe(201)
         expect((await clients.owner.post(path(full), entries(1))).body).toMatchObject({ code: 'metadata_full' })
         expect(Object.keys((await read(clients.guest, full)) as object)).toHaveLength(100)
@@ -131,7 +134,7 @@ export const metadataRows: NounRows = {
           { method: 'POST', path: path(id), payload: [...good, { name: 'genre', value: 'b' }], status: 409, code: 'metadata_exists' },
           { method: 'POST', path: path(full), payload: [{ name: 'one_more', value: '' }], status: 409, code: 'metadata_full' },
           { method: 'POST', path: path(id), payload: [{ ...good[0], read_only: true }], status: 403, code: 'system_only' },
-          { caller: 'stranger', method: 'POST', path: path(id), payload: good, status: 404, code: 'video_not_found' },
+          { caller: 'otherTenant', method: 'POST', path: path(id), payload: good, status: 404, code: 'video_not_found' },
           { method: 'POST', path: path(MISSING), payload: good, status: 404, code: 'video_not_found' },
           { caller: 'guest', method: 'POST', path: path(id), payload: good, status: 401 },
         ]
@@ -165,7 +168,7 @@ export const metadataRows: NounRows = {
           { ...rejectedCall, payload: [good, { name: 'bound', value: 'b' }], status: 403, code: 'metadata_read_only' },
           { ...rejectedCall, payload: [{ name: 'bound', value: 'b', read_only: false }], status: 403, code: 'metadata_read_only' },
           { ...rejectedCall, payload: [{ ...good, read_only: true }], status: 403, code: 'system_only' },
-          { ...rejectedCall, caller: 'stranger', payload: [good], status: 404, code: 'video_not_found' },
+          { ...rejectedCall, caller: 'otherTenant', payload: [good], status: 404, code: 'video_not_found' },
           { ...rejectedCall, caller: 'guest', payload: [good], status: 401 },
         ]
       },
@@ -182,7 +185,7 @@ export const metadataRows: NounRows = {
         expect((await clients.system.delete(`${path(id)}/keys/bound,bound`)).status).toBe(200)
         expect(await read(clients.owner, id)).toBe('')
 
-        const wide = entries(100).map((_, index) => getName(index, 100))
+        const wide = entries(100).map((_, index) => buildName(index, 100))
         await clients.owner.post(
           path(id),
           wide.map((name) => ({ name, value: '' })),
@@ -208,7 +211,7 @@ export const metadataRows: NounRows = {
           rejectedCall('Genre', 404, 'metadata_not_found'),
           rejectedCall('genre,bound', 403, 'metadata_read_only'),
           { ...rejectedCall(many, 400, 'invalid_input'), fields: ['key_names'] },
-          { ...rejectedCall('genre', 404, 'video_not_found'), caller: 'stranger' },
+          { ...rejectedCall('genre', 404, 'video_not_found'), caller: 'otherTenant' },
           { method: 'DELETE', path: `${path(MISSING)}/keys/genre`, status: 404, code: 'video_not_found' },
           { ...rejectedCall('genre', 401, 'key_required'), caller: 'guest' },
         ]

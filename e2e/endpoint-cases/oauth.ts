@@ -26,7 +26,7 @@ const readToken = async ({ clients }: Fixture, id: string) => (await clients.sys
  * Returns calls with each field one character too long or of a wrong type, and with fields that callers cannot set.
  */
 function invalidFieldCalls(method: 'POST' | 'PUT', tokenPath: string, organisationId: string): RejectedCall[] {
-  const bad = (payload: object, ...fields: string[]): RejectedCall => ({
+  const buildRejectedCall = (payload: object, ...fields: string[]): RejectedCall => ({
     method,
     path: tokenPath,
     payload: { organisation_id: organisationId, ...payload },
@@ -34,15 +34,15 @@ function invalidFieldCalls(method: 'POST' | 'PUT', tokenPath: string, organisati
     fields,
   })
   return [
-    bad({ service_name: 'x'.repeat(256), called_by: '🎬'.repeat(256), username: 7 }, 'service_name', 'called_by', 'username'),
-    bad({ token: 'x'.repeat(16_385), auth_url: `https://a.example/${'x'.repeat(2_031)}` }, 'token', 'auth_url'),
-    bad({ other_data: { a: 'x'.repeat(65_529) } }, 'other_data'),
-    bad({ other_data: '[1]', date_expiry: '2031-02-30 00:00:00', user_id: 'me' }, 'other_data', 'date_expiry', 'user_id'),
-    bad({ other_data: '{' }, 'other_data'),
+    buildRejectedCall({ service_name: 'x'.repeat(256), called_by: '🎬'.repeat(256), username: 7 }, 'service_name', 'called_by', 'username'),
+    buildRejectedCall({ token: 'x'.repeat(16_385), auth_url: `https://a.example/${'x'.repeat(2_031)}` }, 'token', 'auth_url'),
+    buildRejectedCall({ other_data: { a: 'x'.repeat(65_529) } }, 'other_data'),
+    buildRejectedCall({ other_data: '[1]', date_expiry: '2031-02-30 00:00:00', user_id: 'me' }, 'other_data', 'date_expiry', 'user_id'),
+    buildRejectedCall({ other_data: '{' }, 'other_data'),
     ...['javascript:alert(1)', '//evil.example', 'ftp://a.example', 'https:evil', 'java\tscript:x'].map((auth_url) =>
-      bad({ auth_url }, 'auth_url'),
+      buildRejectedCall({ auth_url }, 'auth_url'),
     ),
-    bad({ deleted: '1', id: '1', date_created: 'x', colour: 'red' }, 'deleted', 'id', 'date_created', 'colour'),
+    buildRejectedCall({ deleted: '1', id: '1', date_created: 'x', colour: 'red' }, 'deleted', 'id', 'date_created', 'colour'),
   ]
 }
 
@@ -80,7 +80,7 @@ export const oauthRows: NounRows = {
         return [
           ...[deletedId, '999999', 'x', '0', '-1', `${id}x`, '99999999999999999999'].map(missing),
           { method: 'GET', path: path(id), status: 403, code: 'system_only' },
-          { caller: 'stranger', method: 'GET', path: path(id), status: 403, code: 'system_only' },
+          { caller: 'otherTenant', method: 'GET', path: path(id), status: 403, code: 'system_only' },
           { caller: 'guest', method: 'GET', path: path(id), status: 401 },
         ]
       },
@@ -173,45 +173,51 @@ export const oauthRows: NounRows = {
         const repeated = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, headers)
         expect(repeated.body).toEqual(first.body)
       },
-      async rejectedCalls({ owner, stranger }) {
-        const createPath = '/oauth/thirdparty'
+      async rejectedCalls({ owner, otherTenant }) {
+        const thirdPartyPath = '/oauth/thirdparty'
         const { organisationId: organisation_id } = owner
         return [
-          ...invalidFieldCalls('POST', createPath, organisation_id),
-          { method: 'POST', path: createPath, payload: {}, status: 400, fields: ['organisation_id'] },
+          ...invalidFieldCalls('POST', thirdPartyPath, organisation_id),
+          { method: 'POST', path: thirdPartyPath, payload: {}, status: 400, fields: ['organisation_id'] },
           {
             method: 'POST',
-            path: createPath,
-            payload: { organisation_id: stranger.organisationId },
+            path: thirdPartyPath,
+            payload: { organisation_id: otherTenant.organisationId },
             status: 403,
             code: 'foreign_organisation',
           },
-          { method: 'POST', path: createPath, payload: { organisation_id: '999999' }, status: 403, code: 'foreign_organisation' },
-          { method: 'POST', path: createPath, payload: { organisation_id, user_id: stranger.userId }, status: 404, code: 'user_not_found' },
+          { method: 'POST', path: thirdPartyPath, payload: { organisation_id: '999999' }, status: 403, code: 'foreign_organisation' },
           {
-            caller: 'system',
             method: 'POST',
-            path: createPath,
-            payload: { organisation_id, user_id: stranger.userId },
+            path: thirdPartyPath,
+            payload: { organisation_id, user_id: otherTenant.userId },
             status: 404,
             code: 'user_not_found',
           },
           {
             caller: 'system',
             method: 'POST',
-            path: createPath,
+            path: thirdPartyPath,
+            payload: { organisation_id, user_id: otherTenant.userId },
+            status: 404,
+            code: 'user_not_found',
+          },
+          {
+            caller: 'system',
+            method: 'POST',
+            path: thirdPartyPath,
             payload: { organisation_id: '999999' },
             status: 404,
             code: 'organisation_not_found',
           },
-          { caller: 'guest', method: 'POST', path: createPath, payload: { organisation_id }, status: 401 },
+          { caller: 'guest', method: 'POST', path: thirdPartyPath, payload: { organisation_id }, status: 401 },
         ]
       },
     },
     {
       endpoint: 'PUT /oauth/thirdparty/{id}',
       async works(fixture) {
-        const { clients, owner, stranger } = fixture
+        const { clients, owner, otherTenant } = fixture
         const id = await newToken(fixture, {
           service_name: 'photoshare',
           token: 'old',
@@ -226,14 +232,14 @@ export const oauthRows: NounRows = {
         const emptied = { service_name: '', token: '', other_data: '', date_expiry: '', user_id: '' }
         expect((await clients.owner.put(path(id), emptied)).status).toBe(200)
         expect(await readToken(fixture, id)).toMatchObject({ ...emptied, other_data: {} })
-        expect((await clients.system.put(path(id), { organisation_id: stranger.organisationId, user_id: stranger.userId })).status).toBe(
-          200,
-        )
-        expect(await readToken(fixture, id)).toMatchObject({ organisation_id: stranger.organisationId, user_id: stranger.userId })
+        expect(
+          (await clients.system.put(path(id), { organisation_id: otherTenant.organisationId, user_id: otherTenant.userId })).status,
+        ).toBe(200)
+        expect(await readToken(fixture, id)).toMatchObject({ organisation_id: otherTenant.organisationId, user_id: otherTenant.userId })
         expect((await clients.owner.put(path(id), { token: 'x' })).status).toBe(404)
       },
       async rejectedCalls(fixture) {
-        const { owner, stranger, uploader } = fixture
+        const { owner, otherTenant, uploader } = fixture
         const id = await newToken(fixture, { user_id: uploader.userId })
         const deletedId = await newToken(fixture)
         await fixture.clients.owner.delete(path(deletedId))
@@ -247,11 +253,11 @@ export const oauthRows: NounRows = {
         return [
           ...invalidFieldCalls('PUT', path(id), owner.organisationId),
           { method: 'PUT', path: path(id), payload: {}, status: 400, fields: ['payload'] },
-          put(id, { organisation_id: stranger.organisationId }, 403, 'foreign_organisation'),
-          put(id, { user_id: stranger.userId }, 404, 'user_not_found'),
-          { ...put(id, { organisation_id: stranger.organisationId }, 404, 'user_not_found'), caller: 'system' },
+          put(id, { organisation_id: otherTenant.organisationId }, 403, 'foreign_organisation'),
+          put(id, { user_id: otherTenant.userId }, 404, 'user_not_found'),
+          { ...put(id, { organisation_id: otherTenant.organisationId }, 404, 'user_not_found'), caller: 'system' },
           { ...put(id, { organisation_id: '999999' }, 404, 'organisation_not_found'), caller: 'system' },
-          { ...put(id, { token: 'x' }, 404, 'third_party_token_not_found'), caller: 'stranger' },
+          { ...put(id, { token: 'x' }, 404, 'third_party_token_not_found'), caller: 'otherTenant' },
           ...['999999', deletedId, 'x'].map((tokenId) => put(tokenId, { token: 'x' }, 404, 'third_party_token_not_found')),
           { ...put(id, { token: 'x' }, 401, 'key_required'), caller: 'guest' },
         ]
@@ -272,11 +278,11 @@ export const oauthRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const id = await newToken(fixture)
-        const missing = (tokenId: string, caller: 'owner' | 'stranger'): RejectedCall => ({
+        const missing = (tokenId: string, caller: 'owner' | 'otherTenant'): RejectedCall => ({
           ...{ caller, method: 'DELETE', path: path(tokenId), status: 404, code: 'third_party_token_not_found' },
         })
         return [
-          missing(id, 'stranger'),
+          missing(id, 'otherTenant'),
           missing('999999', 'owner'),
           missing('x', 'owner'),
           { caller: 'guest', method: 'DELETE', path: path(id), status: 401 },

@@ -6,7 +6,7 @@ interface Overlay extends Record<string, unknown> {
   title: string
 }
 
-const long = (count: number) => 'ä'.repeat(count)
+const buildText = (count: number) => 'ä'.repeat(count)
 const address = (length: number) => `https://example.org/${'a'.repeat(length - 20)}`
 
 const newOverlay = async ({ clients }: Fixture, fields: Record<string, unknown> = {}): Promise<Overlay> => {
@@ -14,32 +14,32 @@ const newOverlay = async ({ clients }: Fixture, fields: Record<string, unknown> 
   if (status !== 201) throw new Error(`no overlay: ${JSON.stringify(body)}`)
   return body
 }
-const shownBy = async ({ clients }: Fixture, videoId: string) =>
+const fetchOverlays = async ({ clients }: Fixture, videoId: string) =>
   (await clients.guest.get<{ overlays: Overlay[] }>(`/video/${videoId}`)).body.overlays
 
 /** Every field at its maximum. */
 const max = {
-  title: long(255),
-  description: long(1_000),
+  title: buildText(255),
+  description: buildText(1_000),
   image_path: address(2_048),
-  link_text: long(255),
-  link_action: long(50),
+  link_text: buildText(255),
+  link_action: buildText(50),
   link_url: address(2_048),
-  link_target: long(50),
-  link_javascript_code: `</script><script>alert("${long(4_964)}")</script>`,
+  link_target: buildText(50),
+  link_javascript_code: `</script><script>alert("${buildText(4_964)}")</script>`,
   language: 'pt-BR',
   width: '8192',
   height: '1',
 }
 const tooMuch = {
-  title: long(256),
-  description: long(1_001),
+  title: buildText(256),
+  description: buildText(1_001),
   image_path: address(2_049),
-  link_text: long(256),
-  link_action: long(51),
+  link_text: buildText(256),
+  link_action: buildText(51),
   link_url: address(2_049),
-  link_target: long(51),
-  link_javascript_code: long(5_001),
+  link_target: buildText(51),
+  link_javascript_code: buildText(5_001),
   language: 'x',
   width: 8_193,
   height: 0,
@@ -87,12 +87,12 @@ export const overlayRows: NounRows = {
         expect(Object.values(body)).not.toContainEqual(expect.objectContaining({ overlay_id: hidden.overlay_id }))
         const ownOverlaysPath = `/overlay?organisation_id=${fixture.owner.organisationId}`
         for (const caller of ['owner', 'system'] as const) expect((await fixture.clients[caller].get(ownOverlaysPath)).body).toEqual(body)
-        expect((await fixture.clients.stranger.get('/overlay')).body).toEqual({})
+        expect((await fixture.clients.otherTenant.get('/overlay')).body).toEqual({})
         const page = await fixture.clients.owner.get(`${ownOverlaysPath}&start=2&limit=1`)
         expect(page.body).toEqual({ '1': body['1'] })
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/overlay?organisation_id=${stranger.organisationId}`, status: 403 },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/overlay?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { method: 'GET', path: '/overlay?organisation_id=x', status: 403 },
         { caller: 'system', method: 'GET', path: '/overlay', status: 400, fields: ['organisation_id'] },
         { caller: 'system', method: 'GET', path: '/overlay?organisation_id=999999', status: 404 },
@@ -112,7 +112,7 @@ export const overlayRows: NounRows = {
       async rejectedCalls(fixture) {
         const { overlay_id } = await newOverlay(fixture)
         return [
-          { caller: 'stranger', method: 'GET', path: `/overlay/${overlay_id}`, status: 404, code: 'overlay_not_found' },
+          { caller: 'otherTenant', method: 'GET', path: `/overlay/${overlay_id}`, status: 404, code: 'overlay_not_found' },
           { method: 'GET', path: '/overlay/999999', status: 404, code: 'overlay_not_found' },
           { method: 'GET', path: '/overlay/x', status: 404 },
           { caller: 'guest', method: 'GET', path: `/overlay/${overlay_id}`, status: 401 },
@@ -137,7 +137,7 @@ export const overlayRows: NounRows = {
           associated_with_media_id: media_id,
         })
         expect([second.status, second.body]).toMatchObject([201, { organisation_id: fixture.owner.organisationId }])
-        const shown = await shownBy(fixture, video_id)
+        const shown = await fetchOverlays(fixture, video_id)
         expect(shown).toHaveLength(2)
         expect(shown[0]).toEqual({ ...max, show, overlay_id })
       },
@@ -148,10 +148,10 @@ export const overlayRows: NounRows = {
         return [
           ...badPayloads(call),
           { ...call, payload: {}, status: 400, fields: ['title'] },
-          { ...call, payload: { title: 'a', organisation_id: fixture.stranger.organisationId }, status: 403 },
+          { ...call, payload: { title: 'a', organisation_id: fixture.otherTenant.organisationId }, status: 403 },
           {
             ...call,
-            caller: 'stranger',
+            caller: 'otherTenant',
             payload: { title: 'a', associated_with_media_id: media_id },
             status: 404,
             code: 'media_not_found',
@@ -169,15 +169,15 @@ export const overlayRows: NounRows = {
         const before = await newOverlay(fixture, { show, link_url: 'https://example.org/' })
         const path = `/overlay/${before.overlay_id}`
         const changed = await fixture.clients.uploader.put(path, { ...max, associated_with_media_id: media_id, show: { at_end: 0 } })
-        const wanted = { ...before, ...max, associated_with_media_id: media_id, show: { ...show, at_end: '0' } }
-        expect([changed.status, changed.body]).toEqual([200, { ...wanted, time_last_modified: expect.any(String) }])
-        expect(await shownBy(fixture, video_id)).toHaveLength(1)
+        const expected = { ...before, ...max, associated_with_media_id: media_id, show: { ...show, at_end: '0' } }
+        expect([changed.status, changed.body]).toEqual([200, { ...expected, time_last_modified: expect.any(String) }])
+        expect(await fetchOverlays(fixture, video_id)).toHaveLength(1)
         await fixture.clients.system.put(path, { show: { during: null }, link_url: '', width: null, language: '' })
         expect((await fixture.clients.owner.get(path)).body).toMatchObject({
           ...{ show: { at_end: '0', during: { start: '', end: '' } }, link_url: '', width: '', language: '', height: '1' },
         })
         await fixture.clients.owner.put(path, { disabled: '1' })
-        expect(await shownBy(fixture, video_id)).toEqual([])
+        expect(await fetchOverlays(fixture, video_id)).toEqual([])
       },
       async rejectedCalls(fixture) {
         const call = { method: 'PUT', path: `/overlay/${(await newOverlay(fixture)).overlay_id}` }
@@ -187,7 +187,7 @@ export const overlayRows: NounRows = {
           { ...call, payload: {}, status: 400 },
           { ...call, payload: { organisation_id: fixture.owner.organisationId }, status: 400, fields: ['organisation_id'] },
           { ...call, payload: { associated_with_media_id: full }, status: 409, code: 'overlays_full' },
-          { ...call, caller: 'stranger', payload: { title: 'a' }, status: 404, code: 'overlay_not_found' },
+          { ...call, caller: 'otherTenant', payload: { title: 'a' }, status: 404, code: 'overlay_not_found' },
           { ...call, path: '/overlay/999999', payload: { title: 'a' }, status: 404, code: 'overlay_not_found' },
         ]
       },
@@ -199,13 +199,13 @@ export const overlayRows: NounRows = {
         const { overlay_id } = await newOverlay(fixture, { associated_with_media_id: media_id })
         const { status, body } = await fixture.clients.uploader.delete(`/overlay/${overlay_id}`)
         expect([status, body]).toEqual([200, { deleted: true }])
-        expect(await shownBy(fixture, video_id)).toEqual([])
+        expect(await fetchOverlays(fixture, video_id)).toEqual([])
         expect((await fixture.clients.owner.delete(`/overlay/${overlay_id}`)).status).toBe(404)
       },
       async rejectedCalls(fixture) {
         const { overlay_id } = await newOverlay(fixture)
         return [
-          { caller: 'stranger', method: 'DELETE', path: `/overlay/${overlay_id}`, status: 404, code: 'overlay_not_found' },
+          { caller: 'otherTenant', method: 'DELETE', path: `/overlay/${overlay_id}`, status: 404, code: 'overlay_not_found' },
           { method: 'DELETE', path: '/overlay/999999', status: 404, code: 'overlay_not_found' },
           { caller: 'guest', method: 'DELETE', path: `/overlay/${overlay_id}`, status: 401 },
         ]

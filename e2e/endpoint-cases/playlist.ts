@@ -4,7 +4,7 @@ import { XMLValidator } from 'fast-xml-parser'
 import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { upload, waitUntilSettled } from '../support/video-steps.ts'
 
-const long = (length: number) => 'x'.repeat(length)
+const buildText = (length: number) => 'x'.repeat(length)
 const path = (playlistId: string) => `/playlist/${playlistId}`
 type Order = { order: string[]; count: number }
 
@@ -13,36 +13,36 @@ const createPlaylist = async ({ clients, owner }: Fixture, fields?: Record<strin
   if (videos) expect((await clients.owner.put(path(body.playlist_id), { videos })).status).toBe(200)
   return body.playlist_id
 }
-const getIds = async ({ clients }: Fixture, playlistId: string, caller: 'owner' | 'guest' | 'stranger' | 'system' = 'owner') => {
+const fetchIds = async ({ clients }: Fixture, playlistId: string, caller: 'owner' | 'guest' | 'otherTenant' | 'system' = 'owner') => {
   const { body } = await clients[caller].get<{ videos: { video_id: string }[] }>(path(playlistId))
   return body.videos.map(({ video_id }) => video_id)
 }
-const createForeignVideo = async ({ clients, stranger, sources }: Fixture) => {
-  const { id } = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  await waitUntilSettled(clients.stranger, id)
+const createForeignVideo = async ({ clients, otherTenant, sources }: Fixture) => {
+  const { id } = await upload(clients.otherTenant, otherTenant.organisationId, `${sources.url}/none.mp4`)
+  await waitUntilSettled(clients.otherTenant, id)
   return id
 }
 
 const max = {
-  playlist_type: long(50),
-  title: long(255),
-  description: long(5_000),
-  monetization_url: `https://example.org/${long(2_048 - 'https://example.org/'.length)}`,
+  playlist_type: buildText(50),
+  title: buildText(255),
+  description: buildText(5_000),
+  monetization_url: `https://example.org/${buildText(2_048 - 'https://example.org/'.length)}`,
   randomise: '1',
   video_limit: '25',
   open_in_playlist_view: '1',
-  settings: long(10_000),
+  settings: buildText(10_000),
   monetization: { a: [1, { b: null }] },
 }
 const tooMuch = {
-  playlist_type: long(51),
-  title: long(256),
-  description: long(5_001),
+  playlist_type: buildText(51),
+  title: buildText(256),
+  description: buildText(5_001),
   monetization_url: `${max.monetization_url}x`,
   randomise: 2,
   video_limit: 26,
   open_in_playlist_view: 'x',
-  settings: long(10_001),
+  settings: buildText(10_001),
   monetization: [1],
   videos: Array.from({ length: 26 }, () => '7'),
   playlist_id: '7',
@@ -63,24 +63,30 @@ const plain = {
 
 const creating = (verb: 'post' | 'put') => ({
   async works({ clients, owner, uploader }: Fixture) {
-    const texts = { title: long(255), description: long(5_000) }
+    const texts = { title: buildText(255), description: buildText(5_000) }
     const { status, body } = await clients.uploader[verb]<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, texts)
     expect(status).toBe(200)
     expect(body.playlist_id).toMatch(/^[1-9]\d{10,18}$/)
-    const mine = { playlist_id: body.playlist_id, organisation_id: owner.organisationId, created_by_user_id: uploader.userId }
-    expect((await clients.guest.get(path(body.playlist_id))).body).toEqual({ ...plain, ...texts, ...mine })
+    const ownFields = { playlist_id: body.playlist_id, organisation_id: owner.organisationId, created_by_user_id: uploader.userId }
+    expect((await clients.guest.get(path(body.playlist_id))).body).toEqual({ ...plain, ...texts, ...ownFields })
     // Created without any field, and by the system for another user.
     const bare = await clients.system[verb]<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`)
     expect((await clients.owner.get(path(bare.body.playlist_id))).body).toMatchObject({ title: '', description: '', ...plain })
   },
-  async rejectedCalls({ owner, stranger }: Fixture): Promise<RejectedCall[]> {
+  async rejectedCalls({ owner, otherTenant }: Fixture): Promise<RejectedCall[]> {
     const method = verb.toUpperCase()
     const createPath = `/playlist/create/${owner.organisationId}`
-    const bad = { title: long(256), description: long(5_001), randomise: 1, playlist_id: '7' }
+    const bad = { title: buildText(256), description: buildText(5_001), randomise: 1, playlist_id: '7' }
     return [
       { method, path: createPath, payload: bad, status: 400, fields: Object.keys(bad) },
       { method, path: createPath, payload: { title: 'a\0' }, status: 400 },
-      { method, path: `/playlist/create/${stranger.organisationId}`, payload: { title: 'X' }, status: 403, code: 'foreign_organisation' },
+      {
+        method,
+        path: `/playlist/create/${otherTenant.organisationId}`,
+        payload: { title: 'X' },
+        status: 403,
+        code: 'foreign_organisation',
+      },
       { method, path: '/playlist/create/x', status: 403 },
       { caller: 'system', method, path: '/playlist/create/999999', status: 404, code: 'organisation_not_found' },
       { caller: 'system', method, path: '/playlist/create/x', status: 404 },
@@ -103,7 +109,7 @@ const removing = (verb: 'delete' | 'put') => ({
     expect((await remove(a, '?position=24')).body.videos.count).toBe(4)
     expect((await remove(b)).body).toEqual({ status: { tried_to_remove: b }, videos: { order: [a, a], count: 2 } })
     expect((await remove(b)).body.videos).toEqual({ order: [a, a], count: 2 })
-    expect(await getIds(fixture, playlistId)).toEqual([a, a])
+    expect(await fetchIds(fixture, playlistId)).toEqual([a, a])
   },
   async rejectedCalls(fixture: Fixture): Promise<RejectedCall[]> {
     const { video_id } = await fixture.video()
@@ -117,7 +123,7 @@ const removing = (verb: 'delete' | 'put') => ({
       { method, path: `${path(playlistId)}/remove/video/7`, status: 404, code: 'video_not_found' },
       { method, path: `${path(playlistId)}/remove/video/${await createForeignVideo(fixture)}`, status: 404, code: 'video_not_found' },
       { method, path: `/playlist/7/remove/video/${video_id}`, status: 404, code: 'playlist_not_found' },
-      { caller: 'stranger', method, path: removePath, status: 404, code: 'playlist_not_found' },
+      { caller: 'otherTenant', method, path: removePath, status: 404, code: 'playlist_not_found' },
       { caller: 'guest', method, path: removePath, status: 401 },
       { caller: 'guest', method: 'POST', path: removePath, status: 405 },
     ]
@@ -138,9 +144,9 @@ export const playlistRows: NounRows = {
         await clients.owner.patch(`/video/${expired}`, { content_expiry: { time: '2001-01-01 00:00:00' } })
         const all = [open.video_id, hidden, open.video_id, expired]
         const playlistId = await createPlaylist(fixture, { title: 'Seen' }, all)
-        for (const caller of ['owner', 'system'] as const) expect(await getIds(fixture, playlistId, caller)).toEqual(all)
-        for (const caller of ['guest', 'stranger'] as const)
-          expect(await getIds(fixture, playlistId, caller)).toEqual([open.video_id, open.video_id])
+        for (const caller of ['owner', 'system'] as const) expect(await fetchIds(fixture, playlistId, caller)).toEqual(all)
+        for (const caller of ['guest', 'otherTenant'] as const)
+          expect(await fetchIds(fixture, playlistId, caller)).toEqual([open.video_id, open.video_id])
         const ownView = await clients.owner.get<{ videos: object[] }>(path(playlistId))
         const guest = await clients.guest.get<{ videos: object[] }>(path(playlistId))
         expect(ownView.body).toMatchObject({
@@ -174,7 +180,7 @@ export const playlistRows: NounRows = {
         const { status, body } = await clients.uploader.put(path(playlistId), { ...max, videos })
         expect([status, body]).toEqual([200, { status: true }])
         expect((await clients.guest.get(path(playlistId))).body).toMatchObject(max)
-        expect(await getIds(fixture, playlistId)).toEqual(videos)
+        expect(await fetchIds(fixture, playlistId)).toEqual(videos)
         // Flat fields of the query parameter `data`, which also clear fields.
         const data = encodeURIComponent(
           JSON.stringify({ title: 'A–Z', video_limit: 24, monetization: '', monetization_url: '', videos: [b] }),
@@ -182,7 +188,7 @@ export const playlistRows: NounRows = {
         expect((await clients.system.put(`${path(playlistId)}?data=${data}`)).status).toBe(200)
         const after = (await clients.owner.get(path(playlistId))).body
         expect(after).toMatchObject({ ...max, title: 'A–Z', video_limit: '24', monetization: null, monetization_url: '' })
-        expect(await getIds(fixture, playlistId)).toEqual([b])
+        expect(await fetchIds(fixture, playlistId)).toEqual([b])
         expect((await clients.owner.put(path(playlistId), { video_limit: 0, videos: [] })).status).toBe(200)
         expect((await clients.owner.get(path(playlistId))).body).toMatchObject({ video_limit: '0', videos: [] })
       },
@@ -211,7 +217,7 @@ export const playlistRows: NounRows = {
             status: 404,
             code: 'video_not_found',
           },
-          { caller: 'stranger', method, path: playlistPath, payload: { title: 'X' }, status: 404, code: 'playlist_not_found' },
+          { caller: 'otherTenant', method, path: playlistPath, payload: { title: 'X' }, status: 404, code: 'playlist_not_found' },
           { method, path: path('7'), payload: { title: 'X' }, status: 404, code: 'playlist_not_found' },
           { caller: 'guest', method, path: playlistPath, payload: { title: 'X' }, status: 401 },
         ]
@@ -230,12 +236,12 @@ export const playlistRows: NounRows = {
         expect([first.status, first.body]).toEqual([200, { status: { added: a }, videos: { order: [a], count: 1 } }])
         await add(b)
         expect((await add(a)).body.videos).toEqual({ order: [a, b, a], count: 3 })
-        expect(await getIds(fixture, playlistId)).toEqual([a, b, a])
+        expect(await fetchIds(fixture, playlistId)).toEqual([a, b, a])
         // Of 50 concurrent additions to a list of 24, one succeeds.
         expect((await clients.owner.put(path(playlistId), { videos: Array.from({ length: 24 }, () => a) })).status).toBe(200)
         const responses = await Promise.all(Array.from({ length: 50 }, () => add(b)))
         expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 49 }, () => 409)])
-        expect(await getIds(fixture, playlistId)).toEqual([...Array.from({ length: 24 }, () => a), b])
+        expect(await fetchIds(fixture, playlistId)).toEqual([...Array.from({ length: 24 }, () => a), b])
       },
       async rejectedCalls(fixture) {
         const { video_id } = await fixture.video()
@@ -256,7 +262,7 @@ export const playlistRows: NounRows = {
           { method, path: `${path(playlistId)}/add/video/${playlistId}`, status: 404, code: 'video_not_found' },
           { method, path: `/playlist/7/add/video/${video_id}`, status: 404, code: 'playlist_not_found' },
           { method, path: `${path(playlistId)}/add/video/${video_id}`, payload: { position: 1 }, status: 400, fields: ['position'] },
-          { caller: 'stranger', method, path: `${path(playlistId)}/add/video/${foreign}`, status: 404, code: 'playlist_not_found' },
+          { caller: 'otherTenant', method, path: `${path(playlistId)}/add/video/${foreign}`, status: 404, code: 'playlist_not_found' },
           { caller: 'guest', method, path: `${path(playlistId)}/add/video/${video_id}`, status: 401 },
         ]
       },
@@ -291,10 +297,10 @@ export const playlistRows: NounRows = {
         }
         expect(walked).toEqual(body.map(({ playlist_id }) => playlist_id))
       },
-      async rejectedCalls({ owner, stranger }) {
+      async rejectedCalls({ owner, otherTenant }) {
         const ownListPath = `/playlist/organisation/${owner.organisationId}`
         return [
-          { method: 'GET', path: `/playlist/organisation/${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
+          { method: 'GET', path: `/playlist/organisation/${otherTenant.organisationId}`, status: 403, code: 'foreign_organisation' },
           { method: 'GET', path: '/playlist/organisation/x', status: 403 },
           { caller: 'system', method: 'GET', path: '/playlist/organisation/999999', status: 404, code: 'organisation_not_found' },
           { method: 'GET', path: `${ownListPath}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
@@ -331,7 +337,7 @@ export const playlistRows: NounRows = {
       async rejectedCalls(fixture) {
         const playlistId = await createPlaylist(fixture)
         return [
-          { caller: 'stranger', method: 'GET', path: `/playlist/rss/${playlistId}`, status: 404, code: 'playlist_not_found' },
+          { caller: 'otherTenant', method: 'GET', path: `/playlist/rss/${playlistId}`, status: 404, code: 'playlist_not_found' },
           { method: 'GET', path: '/playlist/rss/7', status: 404, code: 'playlist_not_found' },
           { caller: 'guest', method: 'GET', path: `/playlist/rss/${playlistId}`, status: 401 },
           { method: 'POST', path: `/playlist/rss/${playlistId}`, status: 405 },

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import { addSlides, createPdf } from '../support/slides.ts'
+import { addSlides, buildPdf } from '../support/slides.ts'
 import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 
 interface Presentation {
@@ -38,17 +38,24 @@ function processed({ clients }: Fixture, id: string): Promise<Presentation> {
 /** Returns calls with fields and texts that no write accepts. */
 function badFields(method: string, path: string): RejectedCall[] {
   const good = { title: 'a' }
-  const bad = (payload: Record<string, unknown>, fields: string[]): RejectedCall => ({ caller, method, path, payload, status: 400, fields })
+  const buildRejectedCall = (payload: Record<string, unknown>, fields: string[]): RejectedCall => ({
+    caller,
+    method,
+    path,
+    payload,
+    status: 400,
+    fields,
+  })
   return [
-    bad({ ...good, title: '' }, ['title']),
-    bad({ ...good, title: 'x'.repeat(256) }, ['title']),
-    bad({ ...good, title: ' ', description: 'x'.repeat(5_001), user_id: 'x', video_id: -1 }, [
+    buildRejectedCall({ ...good, title: '' }, ['title']),
+    buildRejectedCall({ ...good, title: 'x'.repeat(256) }, ['title']),
+    buildRejectedCall({ ...good, title: ' ', description: 'x'.repeat(5_001), user_id: 'x', video_id: -1 }, [
       'description',
       'title',
       'user_id',
       'video_id',
     ]),
-    bad({ ...good, status: 'ok', id: '1', date_created: '2030-01-01 00:00:00' }, ['date_created', 'id', 'status']),
+    buildRejectedCall({ ...good, status: 'ok', id: '1', date_created: '2030-01-01 00:00:00' }, ['date_created', 'id', 'status']),
   ]
 }
 
@@ -59,7 +66,7 @@ export const presentationRows: NounRows = {
       endpoint: 'GET /presentation/{id}',
       async works(fixture) {
         const { owner, clients } = fixture
-        const id = await addSlides(fixture, createPdf(2))
+        const id = await addSlides(fixture, buildPdf(2))
         const processedPresentation = await processed(fixture, id)
         expect(processedPresentation).toMatchObject({
           ...{ id, filename: 'launch.pdf', title: 'launch', number_of_slides: 2, video_id: '' },
@@ -76,11 +83,11 @@ export const presentationRows: NounRows = {
           expect([file.status, file.headers.get('content-type')]).toEqual([200, type])
           expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(100)
         }
-        for (const caller of ['guest', 'stranger', 'uploader', 'system'] as const) {
+        for (const caller of ['guest', 'otherTenant', 'uploader', 'system'] as const) {
           expect((await clients[caller].get(`/presentation/${id}`)).body).toEqual(processedPresentation)
         }
         // Another file adds its pages after the existing ones.
-        await addSlides(fixture, createPdf(1), { presentationId: id })
+        await addSlides(fixture, buildPdf(1), { presentationId: id })
         const longer = await processed(fixture, id)
         expect(longer).toMatchObject({
           filename: 'launch.pdf',
@@ -105,14 +112,14 @@ export const presentationRows: NounRows = {
         expect((await clients.owner.get<{ presentation_id: string }>(`/video/${video_id}`)).body.presentation_id).toBe(id)
         const url = String(processedPresentation.slides['1']?.url)
         const set = (changes: Record<string, unknown>) => clients.owner.patch(`/video/${video_id}`, changes)
-        const becomes = (status: number) => waitFor(async () => (await fetch(url)).status === status, { timeout: 20_000 })
+        const waitForStatus = (status: number) => waitFor(async () => (await fetch(url)).status === status, { timeout: 20_000 })
         try {
           await set({ security: { token_required_platform: true } })
-          await becomes(403)
+          await waitForStatus(403)
           const { token } = (await clients.owner.post<{ token: string }>(`/video/${video_id}/token`, { expires_in: 600 })).body
           expect((await fetch(`${url}?token=${token}`)).status).toBe(200)
           await set({ enabled: 0 })
-          await becomes(404)
+          await waitForStatus(404)
           expect((await clients.guest.get(`/presentation/${id}`)).status).toBe(404)
           expect((await clients.owner.get(`/presentation/${id}`)).status).toBe(200)
         } finally {
@@ -146,7 +153,7 @@ export const presentationRows: NounRows = {
         const { video_id } = await fixture.video()
         expect(await create(fixture, { video_id })).toMatchObject({ video_id })
       },
-      async rejectedCalls({ owner, stranger }) {
+      async rejectedCalls({ owner, otherTenant }) {
         const path = '/presentation'
         const good = { title: 'a', organisation_id: owner.organisationId }
         return [
@@ -158,10 +165,10 @@ export const presentationRows: NounRows = {
           { caller, method: 'POST', path, payload: { ...good, slides: {} }, status: 400, fields: ['slides'] },
           { caller, method: 'POST', path, payload: { ...good, organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
           { caller, method: 'POST', path, payload: { ...good, user_id: '999999' }, status: 404, code: 'user_not_found' },
-          { caller, method: 'POST', path, payload: { ...good, user_id: stranger.userId }, status: 404, code: 'user_not_found' },
+          { caller, method: 'POST', path, payload: { ...good, user_id: otherTenant.userId }, status: 404, code: 'user_not_found' },
           { caller, method: 'POST', path, payload: { ...good, video_id: '5' }, status: 404, code: 'video_not_found' },
           { method: 'POST', path, payload: good, status: 403 },
-          { caller: 'stranger', method: 'POST', path, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
+          { caller: 'otherTenant', method: 'POST', path, payload: { ...good, organisation_id: otherTenant.organisationId }, status: 403 },
           { caller: 'guest', method: 'POST', path, payload: good, status: 401 },
         ]
       },
@@ -169,8 +176,8 @@ export const presentationRows: NounRows = {
     {
       endpoint: 'PUT /presentation/{id}',
       async works(fixture) {
-        const { stranger, clients } = fixture
-        const id = await addSlides(fixture, createPdf(2))
+        const { otherTenant, clients } = fixture
+        const id = await addSlides(fixture, buildPdf(2))
         await processed(fixture, id)
         const put = async (payload: Record<string, unknown>) => {
           const { status, body } = await clients.system.put<Presentation>(`/presentation/${id}`, payload)
@@ -184,8 +191,8 @@ export const presentationRows: NounRows = {
           slides: { '1': { seconds: 0 }, '2': { seconds: 604_800 } },
         })
         expect(await put({ slides: { '1': { seconds: null }, '2': { seconds: 604_799 } } })).toMatchObject({ status: awaiting })
-        expect(await put({ organisation_id: stranger.organisationId, description: 'x'.repeat(4_999) })).toMatchObject({
-          organisation_id: stranger.organisationId,
+        expect(await put({ organisation_id: otherTenant.organisationId, description: 'x'.repeat(4_999) })).toMatchObject({
+          organisation_id: otherTenant.organisationId,
         })
       },
       async rejectedCalls(fixture) {
@@ -194,7 +201,8 @@ export const presentationRows: NounRows = {
         const timing = (slides: unknown, fields: string[]): RejectedCall => ({
           ...{ caller, method: 'PUT', path, payload: { title: 'changed', slides }, status: 400, fields },
         })
-        const foreign = (await fixture.clients.stranger.get<{ videos: { video_id: string }[] }>('/video')).body.videos[0]?.video_id ?? '5'
+        const foreign =
+          (await fixture.clients.otherTenant.get<{ videos: { video_id: string }[] }>('/video')).body.videos[0]?.video_id ?? '5'
         return [
           ...badFields('PUT', path),
           timing({ '1': { seconds: 0 } }, ['slides.1']),
@@ -207,7 +215,7 @@ export const presentationRows: NounRows = {
           { caller, method: 'PUT', path, payload: { video_id: foreign }, status: 404, code: 'video_not_found' },
           { caller, method: 'PUT', path, payload: { organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
           { caller, method: 'PUT', path, payload: { user_id: '999999' }, status: 404, code: 'user_not_found' },
-          { caller, method: 'PUT', path, payload: { user_id: fixture.stranger.userId }, status: 404, code: 'user_not_found' },
+          { caller, method: 'PUT', path, payload: { user_id: fixture.otherTenant.userId }, status: 404, code: 'user_not_found' },
           { caller, method: 'PUT', path: missing, payload: { title: 'a' }, status: 404, code: 'presentation_not_found' },
           { method: 'PUT', path, payload: { title: 'a' }, status: 403 },
           { caller: 'guest', method: 'PUT', path, payload: { title: 'a' }, status: 401 },
@@ -228,7 +236,7 @@ export const presentationRows: NounRows = {
         return [
           { caller, method: 'DELETE', path: missing, status: 404, code: 'presentation_not_found' },
           { method: 'DELETE', path, status: 403 },
-          { caller: 'stranger', method: 'DELETE', path, status: 403 },
+          { caller: 'otherTenant', method: 'DELETE', path, status: 403 },
           { caller: 'guest', method: 'DELETE', path, status: 401 },
         ]
       },

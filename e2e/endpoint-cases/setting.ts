@@ -6,7 +6,7 @@ import type { Fixture, NounRows } from '../support/table-row.ts'
 type Setting = Record<string, string>
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
-const long = (length: number) => 'x'.repeat(length)
+const buildText = (length: number) => 'x'.repeat(length)
 
 /** The profile that is created from an empty payload. */
 const defaults = {
@@ -42,17 +42,17 @@ const defaults = {
 
 /** Every field with another value than its default, and every text with its maximum length. */
 const max = {
-  title: long(50),
+  title: buildText(50),
   allow_sharing: 1,
   allow_download: true,
   lowest_quality_version: 101,
   highest_quality_version: '6000',
   rolls: { pre: [], post: [], show_timer: true },
-  logo_asset_id: long(100),
-  logo_destination_url: `https://example.org/${long(1_980)}`,
+  logo_asset_id: buildText(100),
+  logo_destination_url: `https://example.org/${buildText(1_980)}`,
   captions_default_on: '1',
-  ga_tracker_id: long(100),
-  ga_tracker_domain: long(255),
+  ga_tracker_id: buildText(100),
+  ga_tracker_domain: buildText(255),
   ga_library: 'universal',
   password_protected: 1,
   password: sha1('correct horse'),
@@ -69,7 +69,7 @@ const max = {
   monetization_id: '9007199254740991',
   embed_wmode: 'transparent',
   use_javascript_api: 0,
-  javascript_api_allowed_domains: long(2_000),
+  javascript_api_allowed_domains: buildText(2_000),
 }
 
 const maxInResponse = Object.fromEntries(
@@ -80,24 +80,24 @@ const maxInResponse = Object.fromEntries(
 )
 
 /** Adds the maximum number of pre-rolls to the largest profile. */
-async function getMax(fixture: Fixture) {
+async function buildMaxSetting(fixture: Fixture) {
   const { video_id } = await fixture.video()
   const rolls = { pre: Array<string>(100).fill(video_id), post: [video_id], show_timer: true }
   return { payload: { ...max, rolls }, shown: { ...maxInResponse, rolls: JSON.stringify(rolls) } }
 }
 
 const tooMuch = {
-  title: long(51),
+  title: buildText(51),
   lowest_quality_version: 99,
   highest_quality_version: 6_001,
   rolls: { pre: Array(101).fill('1') },
-  logo_asset_id: long(101),
+  logo_asset_id: buildText(101),
   ga_library: 'newest',
   password: sha1('correct horse').toUpperCase(),
-  monetization: { text: long(10_000) },
+  monetization: { text: buildText(10_000) },
   monetization_id: '9007199254740992',
-  embed_wmode: long(51),
-  javascript_api_allowed_domains: long(2_001),
+  embed_wmode: buildText(51),
+  javascript_api_allowed_domains: buildText(2_001),
   is_auto_play: 2,
 }
 const tooMuchNames = Object.keys(tooMuch).map((name) => (name === 'rolls' ? 'rolls.pre' : name))
@@ -152,7 +152,7 @@ export const settingRows: NounRows = {
       async rejectedCalls(fixture) {
         const path = `/setting/${await create(fixture)}`
         return [
-          { caller: 'stranger', method: 'GET', path, status: 404, code: 'setting_not_found' },
+          { caller: 'otherTenant', method: 'GET', path, status: 404, code: 'setting_not_found' },
           { method: 'GET', path: '/setting/999999', status: 404, code: 'setting_not_found' },
           { method: 'GET', path: '/setting/0x7', status: 404 },
           { caller: 'guest', method: 'GET', path, status: 401 },
@@ -162,22 +162,24 @@ export const settingRows: NounRows = {
     {
       endpoint: 'POST /setting/{organisation_id}',
       async works(fixture) {
-        const { payload, shown } = await getMax(fixture)
+        const { payload, shown } = await buildMaxSetting(fixture)
         const id = await create(fixture, payload)
         expect(await read(fixture, id)).toMatchObject(shown)
         const low = await create(fixture, { lowest_quality_version: 100, highest_quality_version: 100, title: '' })
         expect(await read(fixture, low)).toMatchObject({ ...defaults, highest_quality_version: '100' })
         const form = await fixture.clients.system.send<{ message: { created: string } }>(
           'POST',
-          `/setting/${fixture.stranger.organisationId}`,
+          `/setting/${fixture.otherTenant.organisationId}`,
           {
             body: new URLSearchParams({ data: JSON.stringify({ title: 'By the system' }) }),
           },
         )
-        expect((await fixture.clients.stranger.get(`/setting/${form.body.message.created}`)).body).toMatchObject({ title: 'By the system' })
+        expect((await fixture.clients.otherTenant.get(`/setting/${form.body.message.created}`)).body).toMatchObject({
+          title: 'By the system',
+        })
       },
       async rejectedCalls(fixture) {
-        const { owner, stranger } = fixture
+        const { owner, otherTenant } = fixture
         const path = `/setting/${owner.organisationId}`
         const { video_id } = await fixture.video()
         const post = { method: 'POST', path, status: 400 }
@@ -189,7 +191,7 @@ export const settingRows: NounRows = {
           { ...post, payload: { lowest_quality_version: 1_201 }, fields: ['lowest_quality_version'] },
           { ...post, payload: { password_protected: 1 }, fields: ['password_protected'] },
           {
-            ...{ ...post, payload: { title: long(51), colour: 'red', lowest_quality_version: 2_000, password_protected: 1 } },
+            ...{ ...post, payload: { title: buildText(51), colour: 'red', lowest_quality_version: 2_000, password_protected: 1 } },
             fields: ['title', 'colour', 'lowest_quality_version', 'password_protected'],
           },
           // Of a pair with one invalid value, only the invalid field is reported.
@@ -201,11 +203,11 @@ export const settingRows: NounRows = {
           },
           { ...post, payload: { password: 'correct horse' }, fields: ['password'] },
           { ...post, payload: { rolls: { pre: [video_id, '999999'] } }, status: 404, code: 'video_not_found' },
-          ...['stranger', 'system'].map((caller) => ({
-            ...{ ...post, caller: caller as 'stranger' | 'system', path: `/setting/${stranger.organisationId}` },
+          ...['otherTenant', 'system'].map((caller) => ({
+            ...{ ...post, caller: caller as 'otherTenant' | 'system', path: `/setting/${otherTenant.organisationId}` },
             ...{ payload: { rolls: { post: [video_id] } }, status: 404, code: 'video_not_found' },
           })),
-          { ...post, path: `/setting/${stranger.organisationId}`, payload: {}, status: 403, code: 'foreign_organisation' },
+          { ...post, path: `/setting/${otherTenant.organisationId}`, payload: {}, status: 403, code: 'foreign_organisation' },
           { ...post, path: '/setting/999999', payload: {}, status: 403, code: 'foreign_organisation' },
           { ...post, caller: 'system', path: '/setting/999999', payload: {}, status: 404, code: 'organisation_not_found' },
           { ...post, caller: 'guest', payload: {}, status: 401 },
@@ -217,7 +219,7 @@ export const settingRows: NounRows = {
       async works(fixture) {
         const id = await create(fixture)
         const put = (payload: object) => fixture.clients.uploader.put(`/setting/${id}`, payload)
-        const full = await getMax(fixture)
+        const full = await buildMaxSetting(fixture)
         expect((await put(full.payload)).body).toEqual({ status: 'OK', message: { updated: id } })
         expect(await read(fixture, id)).toMatchObject(full.shown)
         await put({ password: '', title: 'Kept' })
@@ -243,8 +245,8 @@ export const settingRows: NounRows = {
       async rejectedCalls(fixture) {
         const path = `/setting/${await create(fixture)}`
         const put = { method: 'PUT', path, status: 400 }
-        const foreign = await fixture.clients.stranger.post<{ message: { created: string } }>(
-          `/setting/${fixture.stranger.organisationId}`,
+        const foreign = await fixture.clients.otherTenant.post<{ message: { created: string } }>(
+          `/setting/${fixture.otherTenant.organisationId}`,
           {},
         )
         const { video_id } = await fixture.video()
@@ -257,14 +259,21 @@ export const settingRows: NounRows = {
           { ...put, payload: { title: 1, lowest_quality_version: 1_201 }, fields: ['title', 'lowest_quality_version'] },
           { ...put, payload: { password_protected: 1, password: '' }, fields: ['password_protected'] },
           { ...put, payload: { password_protected: 0, password: sha1('a') }, fields: ['password_protected'] },
-          ...['stranger', 'system'].map((caller) => ({
-            ...{ ...put, caller: caller as 'stranger' | 'system', path: `/setting/${foreign.body.message.created}` },
+          ...['otherTenant', 'system'].map((caller) => ({
+            ...{ ...put, caller: caller as 'otherTenant' | 'system', path: `/setting/${foreign.body.message.created}` },
             ...{ payload: { rolls: { pre: [video_id] } }, status: 404, code: 'video_not_found' },
           })),
           ...[path, '/setting/999999'].map((at) => ({
-            ...{ ...put, caller: 'stranger' as const, path: at, payload: { password: sha1('a') }, status: 404, code: 'setting_not_found' },
+            ...{
+              ...put,
+              caller: 'otherTenant' as const,
+              path: at,
+              payload: { password: sha1('a') },
+              status: 404,
+              code: 'setting_not_found',
+            },
           })),
-          { ...put, caller: 'stranger', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
+          { ...put, caller: 'otherTenant', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
           { ...put, path: '/setting/999999', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
           { ...put, caller: 'guest', payload: { title: 'Mine' }, status: 401 },
           // A video or an organisation cannot reference a missing profile or one of another
@@ -290,13 +299,13 @@ export const settingRows: NounRows = {
       async works(fixture) {
         const id = await create(fixture)
         const { video_id } = await fixture.video({ settings_id: id })
-        const getSetting = async () => (await fixture.clients.owner.get<Setting>(`/video/${video_id}`)).body['setting_id']
-        expect(await getSetting()).toBe(id)
+        const fetchSettingId = async () => (await fixture.clients.owner.get<Setting>(`/video/${video_id}`)).body['setting_id']
+        expect(await fetchSettingId()).toBe(id)
         const remove = () => fixture.clients.uploader.delete(`/setting/${id}`)
         expect((await remove()).body).toEqual({ status: 'OK', message: { deleted: id } })
         expect((await remove()).status).toBe(404)
         expect((await fixture.clients.owner.get(`/setting/${id}`)).status).toBe(404)
-        expect(await getSetting()).toBe('')
+        expect(await fetchSettingId()).toBe('')
 
         // A default profile can only be deleted after it is replaced, so that no organisation
         // references a deleted one.
@@ -315,7 +324,7 @@ export const settingRows: NounRows = {
         return [
           { method: 'DELETE', path: `/setting/${used}`, status: 409, code: 'setting_in_use' },
           { caller: 'system', method: 'DELETE', path: `/setting/${used}`, status: 409 },
-          { caller: 'stranger', method: 'DELETE', path: `/setting/${used}`, status: 404 },
+          { caller: 'otherTenant', method: 'DELETE', path: `/setting/${used}`, status: 404 },
           { method: 'DELETE', path: '/setting/999999', status: 404 },
           { caller: 'guest', method: 'DELETE', path: `/setting/${used}`, status: 401 },
         ]
@@ -335,10 +344,10 @@ export const settingRows: NounRows = {
         expect(page.body).toEqual({ [ids[0] ?? '']: body[ids[0] ?? ''] })
         expect(page.headers.get('link')).toContain(`${path}?start=${count}&limit=1`)
       },
-      async rejectedCalls({ owner, stranger }) {
+      async rejectedCalls({ owner, otherTenant }) {
         const path = `/setting/organisation/${owner.organisationId}`
         return [
-          { method: 'GET', path: `/setting/organisation/${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
+          { method: 'GET', path: `/setting/organisation/${otherTenant.organisationId}`, status: 403, code: 'foreign_organisation' },
           { method: 'GET', path: '/setting/organisation/x', status: 403 },
           { caller: 'system', method: 'GET', path: '/setting/organisation/999999', status: 404, code: 'organisation_not_found' },
           { method: 'GET', path: `${path}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },

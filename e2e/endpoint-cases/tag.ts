@@ -3,11 +3,11 @@ import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { createTenant, upload, waitUntilSettled } from '../support/video-steps.ts'
 
 const MISSING = '4611686018427387905'
-const many = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`)
+const buildTags = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`)
 const inPath = (tags: unknown) => encodeURIComponent(JSON.stringify(tags))
 const read = async ({ clients }: Fixture, videoId: string) => (await clients.owner.get<string[]>(`/tag/video/${videoId}`)).body
 /** Returns the path of the next page. */
-const getNext = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
+const parseNextPath = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
 /** Invalid tags. */
 const BAD = ['a b', '', 'x'.repeat(101), 'a\tb', 'a\u2003b', 7, null]
 
@@ -28,7 +28,7 @@ const badTags = (method: string, path: string): RejectedCall[] => [
   ...BAD.map((tag) => ({ method, path: `${path}/${inPath(['fine', tag])}`, status: 400, fields: ['tags[1]'] })),
   { method, path: `${path}/${inPath(['\ud800'])}`, status: 400, fields: ['tags'] },
   { method, path: `${path}/${inPath([])}`, status: 400, fields: ['tags'] },
-  { method, path: `${path}/${inPath(many(101))}`, status: 400, fields: ['tags'] },
+  { method, path: `${path}/${inPath(buildTags(101))}`, status: 400, fields: ['tags'] },
   { method, path: `${path}/${encodeURIComponent('["a"')}`, status: 400, fields: ['tags'] },
   { method, path: `${path}/${encodeURIComponent('a b')}`, status: 400, fields: ['tags[0]'] },
 ]
@@ -49,7 +49,7 @@ export const tagRows: NounRows = {
         expect((await api.get('/tag')).body).toEqual(all)
         expect((await fixture.clients.system.get(`/tag?organisation_id=${organisationId}`)).body).toEqual(all)
         const part = await api.get('/tag?start=2&limit=2')
-        expect([part.body, (await api.get(getNext(part))).body]).toEqual([all.slice(1, 3), all.slice(3)])
+        expect([part.body, (await api.get(parseNextPath(part))).body]).toEqual([all.slice(1, 3), all.slice(3)])
         await fixture.clients.system.put(`/video/${ids[0]}`, { tags: ['c'] })
         const { media_id } = (await api.get(`/video/${ids[1]}`)).body
         await api.delete(`/media?media_id=${media_id}`)
@@ -58,8 +58,8 @@ export const tagRows: NounRows = {
           { tag: 'c', count: 1 },
         ])
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/tag?organisation_id=${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/tag?organisation_id=${otherTenant.organisationId}`, status: 403, code: 'foreign_organisation' },
         { caller: 'system', method: 'GET', path: '/tag', status: 400, fields: ['organisation_id'] },
         { caller: 'system', method: 'GET', path: '/tag?organisation_id=999999', status: 404, code: 'organisation_not_found' },
         { caller: 'system', method: 'GET', path: '/tag?organisation_id=x', status: 400, fields: ['organisation_id'] },
@@ -81,7 +81,7 @@ export const tagRows: NounRows = {
       async rejectedCalls({ video }) {
         const { video_id } = await video({ tags: ['a'] })
         return [
-          { caller: 'stranger', method: 'GET', path: `/tag/video/${video_id}`, status: 404, code: 'video_not_found' },
+          { caller: 'otherTenant', method: 'GET', path: `/tag/video/${video_id}`, status: 404, code: 'video_not_found' },
           { method: 'GET', path: `/tag/video/${MISSING}`, status: 404 },
           { method: 'GET', path: '/tag/video/x', status: 404 },
           { caller: 'guest', method: 'GET', path: `/tag/video/${video_id}`, status: 401 },
@@ -94,29 +94,29 @@ export const tagRows: NounRows = {
         const { clients, video } = fixture
         const { video_id } = await video({ tags: ['old'] })
         const endpointPath = `/tag/video/add/${video_id}`
-        const odd = ['a/b', '%2F', "'or-1=1--", '🎬', 'x'.repeat(99), 'x'.repeat(100), 'constructor']
-        const { status, body } = await clients.uploader.post(`${endpointPath}/${inPath(['old', ...odd, 'new', 'new'])}`)
-        expect([status, body]).toEqual([200, { added: [...odd, 'new'] }])
+        const unusualTags = ['a/b', '%2F', "'or-1=1--", '🎬', 'x'.repeat(99), 'x'.repeat(100), 'constructor']
+        const { status, body } = await clients.uploader.post(`${endpointPath}/${inPath(['old', ...unusualTags, 'new', 'new'])}`)
+        expect([status, body]).toEqual([200, { added: [...unusualTags, 'new'] }])
         expect((await clients.system.post(`${endpointPath}/single`)).body).toEqual({ added: ['single'] })
         expect((await clients.owner.post(`${endpointPath}/single`)).body).toEqual({ added: [] })
-        expect(await read(fixture, video_id)).toEqual(['old', ...odd, 'new', 'single'])
-        expect((await clients.owner.get(`/video/${video_id}`)).body).toMatchObject({ tags: ['old', ...odd, 'new', 'single'] })
+        expect(await read(fixture, video_id)).toEqual(['old', ...unusualTags, 'new', 'single'])
+        expect((await clients.owner.get(`/video/${video_id}`)).body).toMatchObject({ tags: ['old', ...unusualTags, 'new', 'single'] })
 
         const { video_id: raced } = await video()
         const responses = await Promise.all(
-          many(20).map((tag) => clients.owner.post<{ added: string[] }>(`/tag/video/add/${raced}/${inPath(['same', tag])}`)),
+          buildTags(20).map((tag) => clients.owner.post<{ added: string[] }>(`/tag/video/add/${raced}/${inPath(['same', tag])}`)),
         )
         expect(responses.flatMap(({ body: { added } }) => added).filter((tag) => tag === 'same')).toHaveLength(1)
         expect(await read(fixture, raced)).toHaveLength(21)
       },
       async rejectedCalls({ video }) {
-        const [{ video_id }, full] = [await video(), await video({ tags: many(100) })]
+        const [{ video_id }, full] = [await video(), await video({ tags: buildTags(100) })]
         const endpointPath = `/tag/video/add/${video_id}`
         return [
           ...badTags('POST', endpointPath),
           { method: 'POST', path: `/tag/video/add/${full.video_id}/more`, status: 409, code: 'tags_full' },
           { method: 'POST', path: `${endpointPath}/a`, payload: { tags: ['b'] }, status: 400, fields: ['tags'] },
-          { caller: 'stranger', method: 'POST', path: `${endpointPath}/a`, status: 404, code: 'video_not_found' },
+          { caller: 'otherTenant', method: 'POST', path: `${endpointPath}/a`, status: 404, code: 'video_not_found' },
           { method: 'POST', path: `/tag/video/add/${MISSING}/a`, status: 404 },
           { caller: 'guest', method: 'POST', path: `${endpointPath}/a`, status: 401 },
         ]
@@ -128,7 +128,7 @@ export const tagRows: NounRows = {
         const { clients, video } = fixture
         const { video_id } = await video()
         const endpointPath = `/tag/video/add/${video_id}`
-        expect((await clients.uploader.post(endpointPath, { tags: many(98) })).body).toEqual({ added: many(98) })
+        expect((await clients.uploader.post(endpointPath, { tags: buildTags(98) })).body).toEqual({ added: buildTags(98) })
         const form = await clients.owner.send('POST', endpointPath, { body: new URLSearchParams({ tags: '["t1","t98"]' }) })
         expect([form.status, form.body]).toEqual([200, { added: ['t98'] }])
         const repeated = new URLSearchParams([
@@ -136,20 +136,20 @@ export const tagRows: NounRows = {
           ['tags', 't99'],
         ])
         expect((await clients.owner.send('POST', endpointPath, { body: repeated })).body).toEqual({ added: ['t99'] })
-        expect(await read(fixture, video_id)).toEqual(many(100))
+        expect(await read(fixture, video_id)).toEqual(buildTags(100))
       },
       async rejectedCalls({ video }) {
-        const [{ video_id }, full] = [await video(), await video({ tags: many(99) })]
+        const [{ video_id }, full] = [await video(), await video({ tags: buildTags(99) })]
         const rejectedCall = { method: 'POST', path: `/tag/video/add/${video_id}` }
         return [
           { ...rejectedCall, status: 400, fields: ['tags'] },
           { ...rejectedCall, payload: { tags: [] }, status: 400, fields: ['tags'] },
-          { ...rejectedCall, payload: { tags: many(101) }, status: 400, fields: ['tags'] },
-          { ...rejectedCall, payload: { tags: many(10_000) }, status: 400 },
+          { ...rejectedCall, payload: { tags: buildTags(101) }, status: 400, fields: ['tags'] },
+          { ...rejectedCall, payload: { tags: buildTags(10_000) }, status: 400 },
           { ...rejectedCall, payload: { tags: BAD }, status: 400, fields: BAD.map((_, index) => `tags[${index}]`) },
           { ...rejectedCall, payload: { tag: ['a'] }, status: 400, fields: ['tag'] },
           { method: 'POST', path: `/tag/video/add/${full.video_id}`, payload: { tags: ['a', 'b'] }, status: 409, code: 'tags_full' },
-          { ...rejectedCall, caller: 'stranger', payload: { tags: ['a'] }, status: 404 },
+          { ...rejectedCall, caller: 'otherTenant', payload: { tags: ['a'] }, status: 404 },
           { ...rejectedCall, caller: 'guest', payload: { tags: ['a'] }, status: 401 },
         ]
       },
@@ -165,7 +165,7 @@ export const tagRows: NounRows = {
         })
         expect((await clients.system.delete(`${endpointPath}/b`)).body).toEqual({ deleted: ['b'] })
         expect((await clients.owner.delete(`${endpointPath}/b`)).body).toEqual({ deleted: [] })
-        expect((await clients.owner.delete(`${endpointPath}/${inPath(many(100))}`)).body).toEqual({ deleted: [] })
+        expect((await clients.owner.delete(`${endpointPath}/${inPath(buildTags(100))}`)).body).toEqual({ deleted: [] })
         expect(await read(fixture, video_id)).toEqual(['e'])
       },
       async rejectedCalls({ video }) {
@@ -173,7 +173,7 @@ export const tagRows: NounRows = {
         const endpointPath = `/tag/video/delete/${video_id}`
         return [
           ...badTags('DELETE', endpointPath),
-          { caller: 'stranger', method: 'DELETE', path: `${endpointPath}/a`, status: 404, code: 'video_not_found' },
+          { caller: 'otherTenant', method: 'DELETE', path: `${endpointPath}/a`, status: 404, code: 'video_not_found' },
           { method: 'DELETE', path: `/tag/video/delete/${MISSING}/a`, status: 404 },
           { caller: 'guest', method: 'DELETE', path: `${endpointPath}/a`, status: 401 },
         ]
@@ -186,23 +186,23 @@ export const tagRows: NounRows = {
         const [a, b, both] = ids
         const find = async (tag: string, query = '') => (await api.get<string[]>(`/video/tag/${tag}${query}`)).body
         expect([await find('a'), await find('none'), await find(encodeURIComponent('x/y'))]).toEqual([[a, both], [], [a]])
-        const wanted = inPath({ tags: ['a', 'b'] })
-        expect([await find(wanted), await find(wanted, '?match=any'), await find(inPath(['b', 'a']))]).toEqual([
+        const tagPath = inPath({ tags: ['a', 'b'] })
+        expect([await find(tagPath), await find(tagPath, '?match=any'), await find(inPath(['b', 'a']))]).toEqual([
           [both],
           [a, b, both],
           [both],
         ])
-        for (const count of [19, 20]) expect(await find(inPath({ tags: ['a', ...many(count - 1)] }), '?match=any')).toEqual([a, both])
+        for (const count of [19, 20]) expect(await find(inPath({ tags: ['a', ...buildTags(count - 1)] }), '?match=any')).toEqual([a, both])
         expect((await fixture.clients.system.get(`/video/tag/a?organisation_id=${organisationId}`)).body).toEqual([a, both])
         expect((await fixture.clients.owner.get('/video/tag/x%2Fy')).body).toEqual([])
-        const part = await api.get(`/video/tag/${wanted}?match=any&limit=1&start=2`)
-        expect([part.body, (await api.get(getNext(part))).body]).toEqual([[b], [both]])
+        const part = await api.get(`/video/tag/${tagPath}?match=any&limit=1&start=2`)
+        expect([part.body, (await api.get(parseNextPath(part))).body]).toEqual([[b], [both]])
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/video/tag/a?organisation_id=${stranger.organisationId}`, status: 403 },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/video/tag/a?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { caller: 'system', method: 'GET', path: '/video/tag/a', status: 400, fields: ['organisation_id'] },
         { caller: 'system', method: 'GET', path: '/video/tag/a?organisation_id=999999', status: 404 },
-        { method: 'GET', path: `/video/tag/${inPath({ tags: many(21) })}`, status: 400, fields: ['tag'] },
+        { method: 'GET', path: `/video/tag/${inPath({ tags: buildTags(21) })}`, status: 400, fields: ['tag'] },
         { method: 'GET', path: `/video/tag/${inPath({ tags: [] })}`, status: 400, fields: ['tag'] },
         { method: 'GET', path: `/video/tag/${inPath({ tags: ['a'], more: 1 })}`, status: 400, fields: ['tag'] },
         { method: 'GET', path: `/video/tag/${inPath({ tags: ['a', 'b c'] })}`, status: 400, fields: ['tag[1]'] },

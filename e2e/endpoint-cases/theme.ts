@@ -8,8 +8,8 @@ const colours = ['background', 'text', 'icon', 'control_bar', 'overlay_text', 'o
   (name) => `${name}_colour`,
 )
 const all = (value: string) => Object.fromEntries(colours.map((name) => [name, value]))
-const long = (length: number) => 'x'.repeat(length)
-const tooMuch = { title: long(51), skin: long(51), ...all('#12345') }
+const buildText = (length: number) => 'x'.repeat(length)
+const tooMuch = { title: buildText(51), skin: buildText(51), ...all('#12345') }
 const denied = { id: '7', theme_id: '7', organisation_id: '7', created_by_user_id: '7', opacity: '1' }
 
 const create = async ({ clients, owner }: Fixture, payload: object = {}) => {
@@ -32,7 +32,7 @@ export const themeRows: NounRows = {
       async rejectedCalls(fixture) {
         const path = `/theme/${await create(fixture)}`
         return [
-          { caller: 'stranger', method: 'GET', path, status: 404, code: 'theme_not_found' },
+          { caller: 'otherTenant', method: 'GET', path, status: 404, code: 'theme_not_found' },
           { method: 'GET', path: '/theme/999999', status: 404, code: 'theme_not_found' },
           { method: 'GET', path: '/theme/x', status: 404 },
           { caller: 'guest', method: 'GET', path, status: 401 },
@@ -51,12 +51,12 @@ export const themeRows: NounRows = {
         const page = await fixture.clients.owner.get<Theme[]>(`/theme?start=${ownThemes.body.length - 1}&limit=1`)
         expect(page.body.map(({ id }) => id)).toEqual([ids[0]])
         expect(page.headers.get('link')).toContain(`start=${ownThemes.body.length}&limit=1`)
-        const themesOfStranger = await fixture.clients.stranger.get<Theme[]>('/theme')
-        expect(themesOfStranger.body.filter(({ id }) => ids.includes(id ?? ''))).toEqual([])
+        const foreignThemes = await fixture.clients.otherTenant.get<Theme[]>('/theme')
+        expect(foreignThemes.body.filter(({ id }) => ids.includes(id ?? ''))).toEqual([])
       },
-      async rejectedCalls({ stranger }) {
+      async rejectedCalls({ otherTenant }) {
         return [
-          { method: 'GET', path: `/theme?organisation_id=${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
+          { method: 'GET', path: `/theme?organisation_id=${otherTenant.organisationId}`, status: 403, code: 'foreign_organisation' },
           { method: 'GET', path: '/theme?organisation_id=x', status: 403 },
           { caller: 'system', method: 'GET', path: '/theme', status: 400, fields: ['organisation_id'] },
           { caller: 'system', method: 'GET', path: '/theme?organisation_id=x', status: 400, fields: ['organisation_id'] },
@@ -86,7 +86,7 @@ export const themeRows: NounRows = {
       async rejectedCalls(fixture) {
         const path = `/theme/${await create(fixture)}/videos`
         return [
-          { caller: 'stranger', method: 'GET', path, status: 404, code: 'theme_not_found' },
+          { caller: 'otherTenant', method: 'GET', path, status: 404, code: 'theme_not_found' },
           { method: 'GET', path: '/theme/999999/videos', status: 404 },
           { method: 'GET', path: `${path}?limit=1001`, status: 400, fields: ['limit'] },
           // Invalid cursors: not a cursor, one with an invalid id, and one of another list.
@@ -100,15 +100,18 @@ export const themeRows: NounRows = {
     {
       endpoint: 'POST /theme/{organisation_id}',
       async works(fixture) {
-        const max = { title: long(50), skin: long(50), ...all('#aBcDeF') }
+        const max = { title: buildText(50), skin: buildText(50), ...all('#aBcDeF') }
         const id = await create(fixture, max)
         expect(await read(fixture, id)).toEqual({ id, ...max })
-        const bySystem = await fixture.clients.system.post<{ message: { created: string } }>(`/theme/${fixture.stranger.organisationId}`, {
-          title: 'S',
-        })
-        expect((await fixture.clients.stranger.get(`/theme/${bySystem.body.message.created}`)).body).toMatchObject({ title: 'S' })
+        const bySystem = await fixture.clients.system.post<{ message: { created: string } }>(
+          `/theme/${fixture.otherTenant.organisationId}`,
+          {
+            title: 'S',
+          },
+        )
+        expect((await fixture.clients.otherTenant.get(`/theme/${bySystem.body.message.created}`)).body).toMatchObject({ title: 'S' })
       },
-      async rejectedCalls({ owner, stranger }) {
+      async rejectedCalls({ owner, otherTenant }) {
         const post = { method: 'POST', path: `/theme/${owner.organisationId}`, status: 400 }
         return [
           { ...post, payload: tooMuch, fields: Object.keys(tooMuch) },
@@ -118,7 +121,7 @@ export const themeRows: NounRows = {
             payload: { text_colour },
             fields: ['text_colour'],
           })),
-          { ...post, path: `/theme/${stranger.organisationId}`, payload: {}, status: 403, code: 'foreign_organisation' },
+          { ...post, path: `/theme/${otherTenant.organisationId}`, payload: {}, status: 403, code: 'foreign_organisation' },
           { ...post, caller: 'system', path: '/theme/999999', payload: {}, status: 404, code: 'organisation_not_found' },
           { ...post, caller: 'guest', payload: {}, status: 401 },
         ]
@@ -134,8 +137,8 @@ export const themeRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const put = { method: 'PUT', path: `/theme/${await create(fixture)}`, status: 400 }
-        const foreign = await fixture.clients.stranger.post<{ message: { created: string } }>(
-          `/theme/${fixture.stranger.organisationId}`,
+        const foreign = await fixture.clients.otherTenant.post<{ message: { created: string } }>(
+          `/theme/${fixture.otherTenant.organisationId}`,
           {},
         )
         const { video_id } = await fixture.video()
@@ -144,7 +147,7 @@ export const themeRows: NounRows = {
           { ...put, payload: tooMuch, fields: Object.keys(tooMuch) },
           { ...put, payload: denied, fields: Object.keys(denied) },
           { ...put, payload: {}, fields: ['payload'] },
-          { ...put, caller: 'stranger', payload: { title: 'Mine' }, status: 404, code: 'theme_not_found' },
+          { ...put, caller: 'otherTenant', payload: { title: 'Mine' }, status: 404, code: 'theme_not_found' },
           { ...put, path: '/theme/999999', payload: { title: 'Mine' }, status: 404 },
           { ...put, caller: 'guest', payload: { title: 'Mine' }, status: 401 },
           // A video or an organisation cannot reference a missing theme or one of another
@@ -169,12 +172,12 @@ export const themeRows: NounRows = {
       async works(fixture) {
         const id = await create(fixture)
         const { video_id } = await fixture.video({ theme_id: id })
-        const getTheme = async () => (await fixture.clients.guest.get(`/video/${video_id}`)).body['theme_id']
-        expect(await getTheme()).toBe(id)
+        const fetchThemeId = async () => (await fixture.clients.guest.get(`/video/${video_id}`)).body['theme_id']
+        expect(await fetchThemeId()).toBe(id)
         const remove = () => fixture.clients.uploader.delete(`/theme/${id}`)
         expect((await remove()).body).toEqual({ status: 'OK', message: { deleted: id } })
         expect((await remove()).status).toBe(404)
-        expect(await getTheme()).toBe('')
+        expect(await fetchThemeId()).toBe('')
 
         // A default theme can only be deleted after it is replaced, so that no organisation
         // references a deleted one.
@@ -195,7 +198,7 @@ export const themeRows: NounRows = {
       async rejectedCalls(fixture) {
         const path = `/theme/${await create(fixture)}`
         return [
-          { caller: 'stranger', method: 'DELETE', path, status: 404, code: 'theme_not_found' },
+          { caller: 'otherTenant', method: 'DELETE', path, status: 404, code: 'theme_not_found' },
           { method: 'DELETE', path: '/theme/999999', status: 404 },
           { caller: 'guest', method: 'DELETE', path, status: 401 },
         ]

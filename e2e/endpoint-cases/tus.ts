@@ -32,10 +32,10 @@ async function create(fixture: Fixture, length: number, metadata = `filename ${b
 }
 
 /** Calls of other users, and calls for missing uploads. Calls without required headers need no upload. */
-async function strangers(fixture: Fixture, method: string, headers: Record<string, string>): Promise<void> {
+async function expectRejected(fixture: Fixture, method: string, headers: Record<string, string>): Promise<void> {
   const path = await create(fixture, 10)
   const body = method === 'PATCH' ? Buffer.from('abc') : undefined
-  expect((await send(fixture, method, path, headers, body, 'stranger')).status).toBe(404)
+  expect((await send(fixture, method, path, headers, body, 'otherTenant')).status).toBe(404)
   const wrongVersion = await send(fixture, method, path, { ...headers, 'tus-resumable': '0.2.2' }, body)
   expect([wrongVersion.status, wrongVersion.headers.get('tus-version')]).toEqual([412, '1.0.0'])
 }
@@ -71,13 +71,13 @@ export const tusRows: NounRows = {
         ])
       },
       async rejectedCalls(fixture) {
-        const { owner, stranger } = fixture
-        const foreign = { 'upload-length': '1', 'upload-metadata': `organisation_id ${base64(stranger.organisationId)}` }
+        const { owner, otherTenant } = fixture
+        const foreign = { 'upload-length': '1', 'upload-metadata': `organisation_id ${base64(otherTenant.organisationId)}` }
         expect((await send(fixture, 'POST', '/upload/tus', foreign)).status).toBe(403)
         expect((await send(fixture, 'POST', '/upload/tus', { 'upload-length': '1' }, undefined, 'system')).status).toBe(400)
         expect((await send(fixture, 'POST', '/upload/tus', { 'upload-length': String(20 * 1024 ** 3 + 1) })).status).toBe(413)
         expect((await send(fixture, 'POST', '/upload/tus', {})).status).toBe(400)
-        expect(owner.organisationId).not.toBe(stranger.organisationId)
+        expect(owner.organisationId).not.toBe(otherTenant.organisationId)
         return rejectedUploadCalls('POST', '/upload/tus', 412)
       },
     },
@@ -94,7 +94,7 @@ export const tusRows: NounRows = {
         ])
       },
       async rejectedCalls(fixture) {
-        await strangers(fixture, 'HEAD', {})
+        await expectRejected(fixture, 'HEAD', {})
         expect((await send(fixture, 'HEAD', missing, {})).status).toBe(404)
         return rejectedUploadCalls('HEAD', missing)
       },
@@ -120,7 +120,7 @@ export const tusRows: NounRows = {
         expect((await send(fixture, 'DELETE', path, {})).status).toBe(409)
       },
       async rejectedCalls(fixture) {
-        await strangers(fixture, 'PATCH', { ...parts, 'upload-offset': '0' })
+        await expectRejected(fixture, 'PATCH', { ...parts, 'upload-offset': '0' })
         expect((await send(fixture, 'PATCH', missing, { ...parts, 'upload-offset': '0' }, Buffer.from('a'))).status).toBe(404)
         return rejectedUploadCalls('PATCH', missing)
       },
@@ -135,7 +135,7 @@ export const tusRows: NounRows = {
         expect((await send(fixture, 'DELETE', path, {})).status).toBe(404)
       },
       async rejectedCalls(fixture) {
-        await strangers(fixture, 'DELETE', {})
+        await expectRejected(fixture, 'DELETE', {})
         expect((await send(fixture, 'DELETE', missing, {})).status).toBe(404)
         return rejectedUploadCalls('DELETE', missing)
       },

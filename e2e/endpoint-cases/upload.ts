@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import { createPdf } from '../support/slides.ts'
+import { buildPdf } from '../support/slides.ts'
 import { makeSource } from '../support/sources.ts'
 import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { upload, waitUntilSettled } from '../support/video-steps.ts'
@@ -22,7 +22,7 @@ interface Success {
 }
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
-const createKey = ({ owner }: Fixture) => `uploads/${owner.organisationId}/${randomUUID()}.mp4`
+const newUploadKey = ({ owner }: Fixture) => `uploads/${owner.organisationId}/${randomUUID()}.mp4`
 const conditionsFor = (key: string) => [{ bucket: 'vitascope' }, { key }, ['content-length-range', '1', '1000000000']]
 const signatureRequest = (key: string, conditions: unknown[] = []) => ({
   expiration: inHours(1),
@@ -60,7 +60,7 @@ const path = '/upload/signature'
 const badCondition = (fixture: Fixture, condition: unknown, field: string): RejectedCall => ({
   method: 'POST',
   path,
-  payload: signatureRequest(createKey(fixture), [condition]),
+  payload: signatureRequest(newUploadKey(fixture), [condition]),
   status: 400,
   fields: [field],
 })
@@ -86,8 +86,8 @@ export const uploadRows: NounRows = {
         const system = await clients.system.get<Config>(`/upload/config?organisation_id=${owner.organisationId}`)
         expect(system.body).toEqual(ownConfig.body)
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/upload/config?organisation_id=${stranger.organisationId}`, status: 403 },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/upload/config?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { caller: 'system', method: 'GET', path: '/upload/config', status: 400, fields: ['organisation_id'] },
         { caller: 'system', method: 'GET', path: '/upload/config?organisation_id=999999', status: 404 },
         { caller: 'guest', method: 'GET', path: '/upload/config', status: 401 },
@@ -96,7 +96,7 @@ export const uploadRows: NounRows = {
     {
       endpoint: 'POST /upload/signature',
       async works(fixture) {
-        const key = createKey(fixture)
+        const key = newUploadKey(fixture)
         const sent = signatureRequest(key, [{ acl: 'private' }, { 'Content-Type': 'video/mp4' }, { 'x-amz-meta-qqfilename': 'a.mp4' }])
         const bodies = [
           { body: JSON.stringify(sent), headers: { 'content-type': 'application/json' } },
@@ -111,15 +111,15 @@ export const uploadRows: NounRows = {
             expect.arrayContaining([{ key }, { acl: 'private' }, ['content-length-range', 1, 1_000_000_000]]),
           )
         }
-        const system = { ...signatureRequest(createKey(fixture)), organisation_id: fixture.owner.organisationId }
+        const system = { ...signatureRequest(newUploadKey(fixture)), organisation_id: fixture.owner.organisationId }
         expect((await fixture.clients.system.post(path, system)).status).toBe(200)
         expect((await fixture.clients.owner.post(path, signatureRequest(`${randomUUID()}.pdf`))).status).toBe(200)
       },
       async rejectedCalls(fixture) {
-        const { stranger } = fixture
-        const good = signatureRequest(createKey(fixture))
+        const { otherTenant } = fixture
+        const good = signatureRequest(newUploadKey(fixture))
         const foreignKey = `${randomUUID()}.mp4`
-        await fixture.clients.stranger.post(path, signatureRequest(foreignKey))
+        await fixture.clients.otherTenant.post(path, signatureRequest(foreignKey))
         return [
           badCondition(fixture, { acl: 'public-read' }, 'conditions[3]'),
           badCondition(fixture, { success_action_redirect: 'https://example.org' }, 'conditions[3]'),
@@ -129,13 +129,13 @@ export const uploadRows: NounRows = {
           {
             method: 'POST',
             path,
-            payload: signatureRequest(`uploads/${stranger.organisationId}/a.mp4`),
+            payload: signatureRequest(`uploads/${otherTenant.organisationId}/a.mp4`),
             status: 400,
             fields: ['conditions[1]'],
           },
           { method: 'POST', path, payload: { ...good, expiration: inHours(25) }, status: 400, fields: ['expiration'] },
           { method: 'POST', path, payload: { ...good, conditions: [] }, status: 400, fields: ['conditions', 'conditions', 'conditions'] },
-          { method: 'POST', path, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
+          { method: 'POST', path, payload: { ...good, organisation_id: otherTenant.organisationId }, status: 403 },
           { caller: 'system', method: 'POST', path, payload: good, status: 400, fields: ['organisation_id'] },
           { caller: 'guest', method: 'POST', path, payload: good, status: 401 },
         ]
@@ -145,7 +145,7 @@ export const uploadRows: NounRows = {
       endpoint: 'POST /upload/object',
       async works(fixture) {
         const file = randomBytes(1_500_000)
-        const key = createKey(fixture)
+        const key = newUploadKey(fixture)
         const etag = `"${createHash('md5').update(file).digest('hex')}"`
         const result = await postFile(fixture, key, file)
         expect([result.status, result.headers.get('etag'), result.headers.get('x-request-id')]).toEqual([204, etag, expect.anything()])
@@ -160,7 +160,7 @@ export const uploadRows: NounRows = {
     {
       endpoint: 'GET /upload/file/{upload_id}',
       async works(fixture) {
-        const key = createKey(fixture)
+        const key = newUploadKey(fixture)
         await postFile(fixture, key, Buffer.from('a file'))
         const { tempLink } = await reportSuccess(fixture, key)
         const read = await fetch(tempLink)
@@ -169,7 +169,7 @@ export const uploadRows: NounRows = {
         expect((await fetch(tempLink, { method: 'HEAD' })).headers.get('content-length')).toBe('6')
       },
       async rejectedCalls(fixture) {
-        const key = createKey(fixture)
+        const key = newUploadKey(fixture)
         await postFile(fixture, key, Buffer.from('a file'))
         const { tempLink } = await reportSuccess(fixture, key)
         const link = tempLink.replace(`${fixture.platform.url}/v2`, '')
@@ -194,7 +194,7 @@ export const uploadRows: NounRows = {
         // The link becomes the source of a video, whose file is never downloaded.
         const folder = platform.dataDir
         await makeSource(folder, 'small.mp4')
-        const key = createKey(fixture)
+        const key = newUploadKey(fixture)
         await postFile(fixture, key, await readFile(join(folder, 'small.mp4')))
         const { tempLink, thumbnailUrl, presentation_id } = await reportSuccess(fixture, key, '', {
           isBrowserPreviewCapable: 'true',
@@ -210,14 +210,14 @@ export const uploadRows: NounRows = {
         expect([video.status.status, video.video_title]).toEqual(['ok', 'Launch.mp4'])
         expect((await waitUntilSettled(clients.owner, otherVideo.video_id)).status.status).toBe('ok')
         // A link can only be used for videos of its own organisation.
-        const foreign = await clients.stranger.post<{ errors: { field: string }[] }>('/video/upload', {
+        const foreign = await clients.otherTenant.post<{ errors: { field: string }[] }>('/video/upload', {
           url: tempLink,
-          organisation_id: fixture.stranger.organisationId,
+          organisation_id: fixture.otherTenant.organisationId,
         })
         expect([foreign.status, foreign.body.errors.map(({ field }) => field)]).toEqual([400, ['url']])
         // Creates a presentation from one file, and adds slides of another one.
-        const pdfKey = createKey(fixture)
-        await postFile(fixture, pdfKey, createPdf(2))
+        const pdfKey = newUploadKey(fixture)
+        await postFile(fixture, pdfKey, buildPdf(2))
         const first = await reportSuccess(fixture, pdfKey, '&application=presentation', { name: 'deck.pdf' })
         const repeated = await reportSuccess(fixture, pdfKey, '&application=presentation', { name: 'deck.pdf' })
         expect(repeated.presentation_id).toBe(first.presentation_id)
@@ -231,15 +231,15 @@ export const uploadRows: NounRows = {
           await waitFor(check, { timeout: 60_000, describe: `${count} slides` })
         }
         await waitForSlides(2)
-        const secondKey = createKey(fixture)
-        await postFile(fixture, secondKey, createPdf(1))
+        const secondKey = newUploadKey(fixture)
+        await postFile(fixture, secondKey, buildPdf(1))
         const appended = await reportSuccess(fixture, secondKey, '&append', { name: 'more.pdf', presentation_id: first.presentation_id })
         expect(appended.presentation_id).toBe(first.presentation_id)
         await waitForSlides(3)
       },
       async rejectedCalls(fixture) {
-        const { stranger } = fixture
-        const key = createKey(fixture)
+        const { otherTenant } = fixture
+        const key = newUploadKey(fixture)
         await postFile(fixture, key, Buffer.from('a file'))
         const successPath = '/upload/success?success'
         const call = (payload: Record<string, unknown>, status: number, expectation: Partial<RejectedCall> = {}): RejectedCall => ({
@@ -248,9 +248,9 @@ export const uploadRows: NounRows = {
         })
         return [
           call({}, 400, { path: '/upload/success', fields: ['success'] }),
-          call({}, 404, { caller: 'stranger', code: 'upload_not_found' }),
-          call({ key: createKey(fixture) }, 404, { code: 'upload_not_found' }),
-          call({ key: `uploads/${stranger.organisationId}/../x` }, 404),
+          call({}, 404, { caller: 'otherTenant', code: 'upload_not_found' }),
+          call({ key: newUploadKey(fixture) }, 404, { code: 'upload_not_found' }),
+          call({ key: `uploads/${otherTenant.organisationId}/../x` }, 404),
           call({ bucket: 'other' }, 404),
           call({ etag: 'a'.repeat(32) }, 409, { code: 'etag_mismatch' }),
           call({ name: 'x'.repeat(256), key: '' }, 400, { fields: ['key', 'name'] }),

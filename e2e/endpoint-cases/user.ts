@@ -9,7 +9,7 @@ const newUser = async ({ clients, owner }: Fixture, fields: Record<string, unkno
   expect(status).toBe(200)
   return { email, userId: body.user_id }
 }
-const textOfLength = (length: number) => 'x'.repeat(length)
+const buildText = (length: number) => 'x'.repeat(length)
 
 export const userRows: NounRows = {
   noun: 'user',
@@ -32,18 +32,18 @@ export const userRows: NounRows = {
     {
       endpoint: 'POST /user',
       async works(fixture) {
-        const names = { first_name: textOfLength(100), last_name: textOfLength(100), telephone_land: textOfLength(50) }
-        const { email, userId } = await newUser(fixture, { ...names, password: textOfLength(128), user_type: 'standard' })
+        const names = { first_name: buildText(100), last_name: buildText(100), telephone_land: buildText(50) }
+        const { email, userId } = await newUser(fixture, { ...names, password: buildText(128), user_type: 'standard' })
         expect((await fixture.clients.system.get(`/user/${email}`)).body).toMatchObject({ ...names, user_id: userId, status: 'active' })
       },
-      async rejectedCalls({ owner, stranger }) {
+      async rejectedCalls({ owner, otherTenant }) {
         const good = { organisation_id: owner.organisationId, first_name: 'A', last_name: 'B', email: 'row@example.org' }
         const bad = {
           ...good,
-          first_name: textOfLength(101),
+          first_name: buildText(101),
           last_name: '',
-          telephone_land: textOfLength(51),
-          password: textOfLength(7),
+          telephone_land: buildText(51),
+          password: buildText(7),
           email: 'no',
         }
         return [
@@ -54,9 +54,9 @@ export const userRows: NounRows = {
             status: 400,
             fields: ['first_name', 'last_name', 'telephone_land', 'password', 'email'],
           },
-          { method: 'POST', path: '/user', payload: { ...good, password: textOfLength(129) }, status: 400, fields: ['password'] },
+          { method: 'POST', path: '/user', payload: { ...good, password: buildText(129) }, status: 400, fields: ['password'] },
           { method: 'POST', path: '/user', payload: { ...good, user_id: '7' }, status: 400, fields: ['user_id'] },
-          { method: 'POST', path: '/user', payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
+          { method: 'POST', path: '/user', payload: { ...good, organisation_id: otherTenant.organisationId }, status: 403 },
           { method: 'POST', path: '/user', payload: { ...good, user_type: 'system' }, status: 403 },
           { caller: 'uploader', method: 'POST', path: '/user', payload: good, status: 403 },
           { caller: 'system', method: 'POST', path: '/user', payload: { ...good, organisation_id: '999999' }, status: 404 },
@@ -86,8 +86,8 @@ export const userRows: NounRows = {
         expect(new Set(body.map((user) => user.organisation_id))).toEqual(new Set([fixture.owner.organisationId]))
         expect((await fixture.clients.system.get(`/user?organisation_id=${fixture.owner.organisationId}`)).body).toEqual(body)
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/user?organisation_id=${stranger.organisationId}`, status: 403 },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/user?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { caller: 'system', method: 'GET', path: '/user', status: 400, fields: ['organisation_id'] },
         { caller: 'uploader', method: 'GET', path: '/user', status: 403 },
       ],
@@ -100,8 +100,8 @@ export const userRows: NounRows = {
         expect(changed.body).toMatchObject({ user_id: userId, first_name: 'Ada', user_type: 'standard', last_name: 'Hopper' })
         expect((await fixture.clients.system.get(`/user/${email}`)).body).toEqual(changed.body)
       },
-      rejectedCalls: async ({ owner, uploader, stranger }) => [
-        { method: 'PATCH', path: `/user/${stranger.userId}`, payload: { first_name: 'X' }, status: 404 },
+      rejectedCalls: async ({ owner, uploader, otherTenant }) => [
+        { method: 'PATCH', path: `/user/${otherTenant.userId}`, payload: { first_name: 'X' }, status: 404 },
         { method: 'PATCH', path: `/user/${owner.userId}`, payload: { user_type: 'uploader' }, status: 403, code: 'own_rights' },
         { method: 'PATCH', path: `/user/${uploader.userId}`, payload: { user_type: 'system' }, status: 403 },
         { method: 'PATCH', path: `/user/${uploader.userId}`, payload: { organisation_id: '1' }, status: 400, fields: ['organisation_id'] },

@@ -45,7 +45,7 @@ export const videoPasswordRows: NounRows = {
         await fixture.clients.owner.patch(`/video/${id}`, { enabled: 0 })
         return [
           { caller: 'guest', method: 'GET', path: `/video/${id}/password/a`, status: 404, code: 'video_not_found' },
-          { caller: 'stranger', method: 'GET', path: `/video/${id}/password/a`, status: 404, code: 'video_not_found' },
+          { caller: 'otherTenant', method: 'GET', path: `/video/${id}/password/a`, status: 404, code: 'video_not_found' },
           { caller: 'guest', method: 'GET', path: '/video/999999/password/a', status: 404, code: 'video_not_found' },
           { caller: 'guest', method: 'GET', path: `/video/${id}/password/${'x'.repeat(1_001)}`, status: 400, fields: ['password'] },
           { caller: 'guest', method: 'GET', path: `/video/${id}/password/`, status: 404, code: 'not_found' },

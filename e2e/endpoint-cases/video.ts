@@ -11,10 +11,10 @@ const listTwo = async ({ clients, owner, video }: Fixture, order: string, titles
   expect(status).toBe(200)
   return titles(body.filter(({ video_title }) => / list$/.test(video_title))).slice(0, 2)
 }
-const getTitles = (body: { video_title: string }[]) => body.map(({ video_title }) => video_title)
+const readTitles = (body: { video_title: string }[]) => body.map(({ video_title }) => video_title)
 
-const rejectedListCalls = async ({ stranger, owner }: Fixture, order: string) => [
-  { method: 'GET', path: `/video/organisation/${stranger.organisationId}${order}`, status: 403 },
+const rejectedListCalls = async ({ otherTenant, owner }: Fixture, order: string) => [
+  { method: 'GET', path: `/video/organisation/${otherTenant.organisationId}${order}`, status: 403 },
   { method: 'GET', path: `/video/organisation/x${order}`, status: 403 },
   { caller: 'system' as const, method: 'GET', path: `/video/organisation/999999${order}`, status: 404 },
   {
@@ -26,16 +26,16 @@ const rejectedListCalls = async ({ stranger, owner }: Fixture, order: string) =>
   { caller: 'guest' as const, method: 'GET', path: `/video/organisation/${owner.organisationId}${order}`, status: 401 },
 ]
 
-const textOfLength = (length: number) => 'x'.repeat(length)
+const buildText = (length: number) => 'x'.repeat(length)
 const maxFields = {
-  video_title: textOfLength(255),
-  description: textOfLength(5_000),
-  description_private: textOfLength(5_000),
-  category: textOfLength(100),
-  age_rating: textOfLength(20),
+  video_title: buildText(255),
+  description: buildText(5_000),
+  description_private: buildText(5_000),
+  category: buildText(100),
+  age_rating: buildText(20),
   tags: Array.from({ length: 100 }, (_, i) => `tag-${i}`),
-  sharing: { text: textOfLength(1_000), embed_within_social: false },
-  content_expiry: { time: '2099-12-31 23:59:59', message: textOfLength(1_000) },
+  sharing: { text: buildText(1_000), embed_within_social: false },
+  content_expiry: { time: '2099-12-31 23:59:59', message: buildText(1_000) },
   published_width: 8_192,
   published_height: 1,
 }
@@ -46,11 +46,11 @@ const maxInResponse = {
   sharing: { ...maxFields.sharing, embed_within_social: '0' },
 }
 const tooLong = {
-  video_title: textOfLength(256),
-  description: textOfLength(5_001),
-  description_private: textOfLength(5_001),
-  category: textOfLength(101),
-  age_rating: textOfLength(21),
+  video_title: buildText(256),
+  description: buildText(5_001),
+  description_private: buildText(5_001),
+  category: buildText(101),
+  age_rating: buildText(21),
   tags: Array.from({ length: 101 }, (_, i) => `tag-${i}`),
   published_width: 8_193,
   published_height: 0,
@@ -77,7 +77,7 @@ const changeEndpoint = (verb: 'put' | 'patch', caller: 'system' | 'uploader') =>
       { caller, method, path: path(video_id), payload: {}, status: 400 },
       { caller, method, path: path(video_id), payload: { tags: ['two words'] }, status: 400, fields: ['tags[0]'] },
       { caller: 'system' as const, method, path: path('7'), payload: { description: '' }, status: 404 },
-      { caller: 'stranger' as const, method, path: path(video_id), payload: { description: '' }, status: verb === 'put' ? 403 : 404 },
+      { caller: 'otherTenant' as const, method, path: path(video_id), payload: { description: '' }, status: verb === 'put' ? 403 : 404 },
       { caller: 'guest' as const, method, path: path(video_id), payload: { description: '' }, status: 401 },
     ]
   },
@@ -98,21 +98,21 @@ export const videoRows: NounRows = {
             videos: { video_title: string }[]
           }>(`/video?tag=${tag}&${query}`)
           expect([status, body.total_num_of_records]).toEqual([200, 3])
-          return getTitles(body.videos)
+          return readTitles(body.videos)
         }
         expect(await listTitles('')).toEqual(['B', 'A', 'C'])
         expect(await listTitles('sort_by=name')).toEqual(['A', 'B', 'C'])
         expect(await listTitles('sort_by=name&sort_order=descending&limit=2')).toEqual(['C', 'B'])
         expect(await listTitles('sort_by=name&start=2&limit=20')).toEqual(['B', 'C'])
-        expect((await clients.stranger.get(`/video?tag=${tag}`)).body).toMatchObject({ total_num_of_records: 0, videos: [] })
+        expect((await clients.otherTenant.get(`/video?tag=${tag}`)).body).toMatchObject({ total_num_of_records: 0, videos: [] })
       },
-      rejectedCalls: async ({ stranger }) => [
+      rejectedCalls: async ({ otherTenant }) => [
         { method: 'GET', path: '/video?limit=21&start=0&sort_by=x', status: 400, fields: ['limit', 'start', 'sort_by'] },
         { method: 'GET', path: '/video?limit=0', status: 400, fields: ['limit'] },
         { method: 'GET', path: '/video?folder_id=0', status: 400, fields: ['folder_id'] },
         { method: 'GET', path: '/video?folder_id=999999', status: 404, code: 'folder_not_found' },
         { caller: 'system', method: 'GET', path: '/video?folder_id=999999', status: 404, code: 'folder_not_found' },
-        { method: 'GET', path: `/video?organisation_id=${stranger.organisationId}`, status: 403 },
+        { method: 'GET', path: `/video?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { caller: 'guest', method: 'GET', path: '/video', status: 401 },
       ],
     },
@@ -126,7 +126,7 @@ export const videoRows: NounRows = {
           { video_id, media_id, organisation_id: owner.organisationId, video_title: 'Read', tags: ['a', 'b'], description_private: 'ours' },
         ])
         const { description_private: _, ...shown } = own.body
-        for (const caller of ['guest', 'stranger'] as const) expect((await clients[caller].get(path(video_id))).body).toEqual(shown)
+        for (const caller of ['guest', 'otherTenant'] as const) expect((await clients[caller].get(path(video_id))).body).toEqual(shown)
       },
       async rejectedCalls({ clients, video }) {
         const hidden = await video()
@@ -137,7 +137,7 @@ export const videoRows: NounRows = {
           { caller: 'guest', method: 'GET', path: path('7'), status: 404 },
           { caller: 'guest', method: 'GET', path: path('x'), status: 404 },
           { caller: 'guest', method: 'GET', path: path(hidden.video_id), status: 404 },
-          { caller: 'stranger', method: 'GET', path: path(hidden.video_id), status: 404 },
+          { caller: 'otherTenant', method: 'GET', path: path(hidden.video_id), status: 404 },
           { caller: 'guest', method: 'GET', path: path(expired.video_id), status: 404, code: 'video_expired' },
           { method: 'GET', path: `${path(hidden.video_id)}?player_settings=yes`, status: 400, fields: ['player_settings'] },
         ]
@@ -165,8 +165,8 @@ export const videoRows: NounRows = {
     {
       endpoint: 'GET /video/organisation/{organisation_id}/{order_by}/{order_type}',
       async works(fixture) {
-        expect((await listTwo(fixture, '/name/asc', getTitles))[0]).toBe('A list')
-        expect((await listTwo(fixture, '/name/desc', getTitles))[0]).toBe('B list')
+        expect((await listTwo(fixture, '/name/asc', readTitles))[0]).toBe('A list')
+        expect((await listTwo(fixture, '/name/desc', readTitles))[0]).toBe('B list')
       },
       rejectedCalls: async (fixture) => [
         ...(await rejectedListCalls(fixture, '/name/asc')),
@@ -180,12 +180,12 @@ export const videoRows: NounRows = {
     },
     {
       endpoint: 'GET /video/organisation/{organisation_id}/{order_by}',
-      works: async (fixture) => expect((await listTwo(fixture, '/date_created', getTitles))[0]).toBe('A list'),
+      works: async (fixture) => expect((await listTwo(fixture, '/date_created', readTitles))[0]).toBe('A list'),
       rejectedCalls: (fixture) => rejectedListCalls(fixture, '/date_created'),
     },
     {
       endpoint: 'GET /video/organisation/{organisation_id}',
-      works: async (fixture) => expect((await listTwo(fixture, '', getTitles))[0]).toBe('A list'),
+      works: async (fixture) => expect((await listTwo(fixture, '', readTitles))[0]).toBe('A list'),
       rejectedCalls: (fixture) => rejectedListCalls(fixture, ''),
     },
     {
@@ -194,16 +194,16 @@ export const videoRows: NounRows = {
         const url = `${sources.url}/none.mp4`
         const organisation_id = owner.organisationId
         const { status, body } = await clients.uploader.post<{ id: string; job_id: string }>('/video/upload', {
-          ...{ url, organisation_id, name: textOfLength(255), tags: ['up'], description: textOfLength(5_000), priority: 'low' },
+          ...{ url, organisation_id, name: buildText(255), tags: ['up'], description: buildText(5_000), priority: 'low' },
         })
         expect([status, body]).toMatchObject([200, { action: 'new video', status: { status: 'encoding', progress: 5, code: 2 } }])
         const { body: video } = await clients.owner.get<{ media_id: string }>(path(body.id))
-        expect(video).toMatchObject({ video_title: textOfLength(255), tags: ['up'], description: textOfLength(5_000) })
+        expect(video).toMatchObject({ video_title: buildText(255), tags: ['up'], description: buildText(5_000) })
         expect((await clients.owner.get(`/job/${body.job_id}`)).body).toMatchObject({ video_id: body.id })
         const replaced = await clients.uploader.post('/video/upload', { url, organisation_id, media_id: video.media_id })
         expect(replaced.body).toMatchObject({ id: body.id, action: 'replace' })
       },
-      async rejectedCalls({ owner, stranger, video }) {
+      async rejectedCalls({ owner, otherTenant, video }) {
         const { media_id } = await video()
         const good = { url: 'https://example.org/a.mp4', organisation_id: owner.organisationId }
         const call = (payload: unknown, status: number, expectation = {}) => ({
@@ -223,11 +223,11 @@ export const videoRows: NounRows = {
             'ftp://example.org/a',
             'http://example.org:22/a',
           ].map((url) => call({ ...good, url }, 400, { fields: ['url'] })),
-          call({ ...good, name: textOfLength(256), description: textOfLength(5_001) }, 400, { fields: ['name', 'description'] }),
-          call({ ...good, organisation_id: stranger.organisationId }, 403),
+          call({ ...good, name: buildText(256), description: buildText(5_001) }, 400, { fields: ['name', 'description'] }),
+          call({ ...good, organisation_id: otherTenant.organisationId }, 403),
           call({ ...good, media_id }, 404, {
-            caller: 'stranger',
-            payload: { ...good, organisation_id: stranger.organisationId, media_id },
+            caller: 'otherTenant',
+            payload: { ...good, organisation_id: otherTenant.organisationId, media_id },
           }),
           call(good, 401, { caller: 'guest' }),
         ]
@@ -281,7 +281,7 @@ export const videoRows: NounRows = {
             fields: ['expires_in', 'ip'],
           },
           { method: 'POST', path: `/video/${video_id}/token`, payload: { expires_in: 0 }, status: 400, fields: ['expires_in'] },
-          { caller: 'stranger', method: 'POST', path: `/video/${video_id}/token`, payload: { expires_in: 60 }, status: 404 },
+          { caller: 'otherTenant', method: 'POST', path: `/video/${video_id}/token`, payload: { expires_in: 60 }, status: 404 },
         ]
       },
     },

@@ -50,7 +50,7 @@ async function make({ clients, sources }: Fixture, fields: Record<string, unknow
 
 const withoutSecret = ({ secret: _, ...webhook }: Webhook) => webhook
 const log = async ({ clients }: Fixture, id: string) => (await clients.owner.get<Delivery[]>(`/webhook/${id}/delivery`)).body
-const ended = (fixture: Fixture, id: string, delivery: string) =>
+const waitForDelivery = (fixture: Fixture, id: string, delivery: string) =>
   waitFor(async () => (await log(fixture, id)).find(({ delivery_id, status }) => delivery_id === delivery && status !== 'waiting'))
 
 async function tested(fixture: Fixture, id: string): Promise<string> {
@@ -64,7 +64,7 @@ function callsWithInvalidId(method: string, endpointPath: (id: string) => string
   const sent = payload && { payload }
   return [
     ...[MISSING, 'x', '0'].map((bad) => ({ method, path: endpointPath(bad), ...sent, status: 404, code: 'webhook_not_found' })),
-    { caller: 'stranger', method, path: endpointPath(id), ...sent, status: 404, code: 'webhook_not_found' },
+    { caller: 'otherTenant', method, path: endpointPath(id), ...sent, status: 404, code: 'webhook_not_found' },
     { caller: 'guest', method, path: endpointPath(id), ...sent, status: 401 },
   ]
 }
@@ -80,14 +80,14 @@ export const webhookRows: NounRows = {
         for (const api of [clients.owner, clients.uploader]) expect((await api.get('/webhook')).body).toEqual(webhooks)
         const ownWebhooksPath = `/webhook?organisation_id=${owner.organisationId}`
         expect((await clients.system.get(ownWebhooksPath)).body).toEqual(webhooks)
-        expect((await clients.stranger.get('/webhook')).body).toEqual([])
+        expect((await clients.otherTenant.get('/webhook')).body).toEqual([])
         const part = await clients.owner.get('/webhook?limit=1')
         expect(part.body).toEqual([webhooks[0]])
         const next = /<[^>]*\/v2([^>]*)>/.exec(part.headers.get('link') ?? '')?.[1] ?? 'nowhere'
         expect((await clients.owner.get(next)).body).toEqual([webhooks[1]])
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/webhook?organisation_id=${stranger.organisationId}`, status: 403 },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/webhook?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { caller: 'system', method: 'GET', path: '/webhook', status: 400, fields: ['organisation_id'] },
         { caller: 'system', method: 'GET', path: '/webhook?organisation_id=999999', status: 404, code: 'organisation_not_found' },
         { method: 'GET', path: '/webhook?limit=1001&start=0', status: 400, fields: ['limit', 'start'] },
@@ -143,7 +143,7 @@ export const webhookRows: NounRows = {
         expect(many.map(({ status }) => status).toSorted()).toEqual([...Array(20).fill(201), 409, 409])
       },
       async rejectedCalls(fixture) {
-        const { sources, stranger } = fixture
+        const { sources, otherTenant } = fixture
         await only(fixture)
         for (let count = 1; count < 20; count++) await make(fixture)
         const good = { url: `${sources.url}/hook`, events: quiet }
@@ -169,7 +169,7 @@ export const webhookRows: NounRows = {
           { ...rejectedCall, payload: { ...good, url: `${sources.url}/`.padEnd(2_001, 'x') }, status: 400, fields: ['url'] },
           { ...rejectedCall, payload: { ...good, events: ['video.ready', '*'] }, status: 400, fields: ['events[1]'] },
           { ...rejectedCall, payload: { ...good, enabled: 'maybe', secret: 'mine' }, status: 400, fields: ['enabled', 'secret'] },
-          { ...rejectedCall, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
+          { ...rejectedCall, payload: { ...good, organisation_id: otherTenant.organisationId }, status: 403 },
           { ...rejectedCall, payload: { ...good, organisation_id: '999999' }, status: 403 },
           { ...rejectedCall, caller: 'system', payload: good, status: 400, fields: ['organisation_id'] },
           {
@@ -248,7 +248,7 @@ export const webhookRows: NounRows = {
         const { url, calls } = receiver(fixture)
         const { webhook_id } = await only(fixture, { url })
         const delivery = await tested(fixture, webhook_id)
-        expect(await ended(fixture, webhook_id, delivery)).toMatchObject({
+        expect(await waitForDelivery(fixture, webhook_id, delivery)).toMatchObject({
           event: 'webhook.test',
           attempt: '1',
           status: 'delivered',
@@ -278,7 +278,7 @@ export const webhookRows: NounRows = {
         const ids: string[] = []
         for (let count = 0; count < 3; count++) {
           ids.unshift(await tested(fixture, webhook_id))
-          await ended(fixture, webhook_id, ids[0] ?? '')
+          await waitForDelivery(fixture, webhook_id, ids[0] ?? '')
         }
         for (const api of [clients.uploader, clients.system]) {
           const { body } = await api.get<Delivery[]>(`/webhook/${webhook_id}/delivery`)
@@ -304,12 +304,12 @@ export const webhookRows: NounRows = {
         const { url, calls } = receiver(fixture)
         const { webhook_id } = await only(fixture, { url })
         const first = await tested(fixture, webhook_id)
-        await ended(fixture, webhook_id, first)
+        await waitForDelivery(fixture, webhook_id, first)
         const { status, body } = await fixture.clients.uploader.post<{ delivery_id: string }>(
           `/webhook/${webhook_id}/delivery/${first}/resend`,
         )
         expect([status, Object.keys(body), body.delivery_id === first]).toEqual([202, ['delivery_id'], false])
-        await ended(fixture, webhook_id, body.delivery_id)
+        await waitForDelivery(fixture, webhook_id, body.delivery_id)
         expect(calls[1]?.body).toBe(calls[0]?.body)
         expect(calls[1]?.headers['webhook-id']).toBe(calls[0]?.headers['webhook-id'])
         expect((await log(fixture, webhook_id)).map(({ delivery_id }) => delivery_id)).toEqual([body.delivery_id, first])
@@ -319,7 +319,7 @@ export const webhookRows: NounRows = {
         const waiting = await tested(fixture, webhook_id)
         const { webhook_id: otherWebhookId } = await make(fixture, { url: receiver(fixture).url })
         const foreign = await tested(fixture, otherWebhookId)
-        await ended(fixture, otherWebhookId, foreign)
+        await waitForDelivery(fixture, otherWebhookId, foreign)
         await fixture.clients.owner.put(`/webhook/${otherWebhookId}`, { enabled: false })
         const endpointPath = (id: string, delivery: string) => `/webhook/${id}/delivery/${delivery}/resend`
         return [
@@ -344,7 +344,7 @@ export const webhookRows: NounRows = {
     async make(fixture) {
       const { webhook_id } = await make(fixture, { url: receiver(fixture).url })
       const delivery_id = await tested(fixture, webhook_id)
-      await ended(fixture, webhook_id, delivery_id)
+      await waitForDelivery(fixture, webhook_id, delivery_id)
       return { webhook_id, delivery_id }
     },
   },

@@ -18,7 +18,7 @@ export interface EventsResponse {
 
 export type EventFields = Record<string, unknown>
 
-export const createEvent = (video_id: string, fields: EventFields = {}): EventFields => ({
+export const buildEvent = (video_id: string, fields: EventFields = {}): EventFields => ({
   video_id,
   view_id: randomUUID(),
   type: 'load',
@@ -56,7 +56,7 @@ export async function makeViews(fixture: Fixture): Promise<ViewedVideo> {
   const half = duration / 2
   const view = (events: readonly EventFields[]) => {
     const view_id = randomUUID()
-    return events.map((event) => ({ ...createEvent(video_id, event), view_id, at, language: 'en', subtitle: 'de' }))
+    return events.map((event) => ({ ...buildEvent(video_id, event), view_id, at, language: 'en', subtitle: 'de' }))
   }
   const qoe = { startup_ms: 200, stalls: 1, stalled_ms: 500 }
   const { status, body } = await sendEvents(fixture, [
@@ -98,7 +98,7 @@ export async function rejectedReportCalls(
   at: (organisationId: string, videoId: string) => string,
   days = ['date_start', 'date_end'],
 ): Promise<RejectedCall[]> {
-  const { owner, stranger } = fixture
+  const { owner, otherTenant } = fixture
   const [start = '', end = ''] = days
   const { videoId } = await requireViews(fixture)
   const path = at(owner.organisationId, videoId)
@@ -106,8 +106,8 @@ export async function rejectedReportCalls(
   const hasVideo = at('1', '1') !== at('1', '2')
   return [
     { ...rejectedCall, caller: 'guest', status: 401 },
-    { ...rejectedCall, caller: 'stranger', status: 403, code: 'foreign_organisation' },
-    ...[stranger.organisationId, MISSING, 'x'].map((id) => ({
+    { ...rejectedCall, caller: 'otherTenant', status: 403, code: 'foreign_organisation' },
+    ...[otherTenant.organisationId, MISSING, 'x'].map((id) => ({
       method: 'GET',
       path: at(id, videoId),
       status: 403,
@@ -129,7 +129,15 @@ export async function rejectedReportCalls(
         }))
       : []),
     ...(hasVideo
-      ? [{ caller: 'stranger' as const, method: 'GET', path: at(stranger.organisationId, videoId), status: 404, code: 'video_not_found' }]
+      ? [
+          {
+            caller: 'otherTenant' as const,
+            method: 'GET',
+            path: at(otherTenant.organisationId, videoId),
+            status: 404,
+            code: 'video_not_found',
+          },
+        ]
       : []),
     ...(start === ''
       ? []
@@ -157,9 +165,9 @@ export async function rejectedFilterCalls(fixture: Fixture, path: string, additi
   ]
 }
 
-export async function createForeignVideo({ clients, stranger, sources }: Fixture): Promise<VideoRecord> {
-  const { id } = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  return waitUntilSettled(clients.stranger, id)
+export async function createForeignVideo({ clients, otherTenant, sources }: Fixture): Promise<VideoRecord> {
+  const { id } = await upload(clients.otherTenant, otherTenant.organisationId, `${sources.url}/none.mp4`)
+  return waitUntilSettled(clients.otherTenant, id)
 }
 
 export const rejectedPageCalls = (path: string): RejectedCall[] => [

@@ -17,7 +17,7 @@ export interface Entry extends Record<string, unknown> {
 }
 
 /** Creates an entry of the owner's uploader on a new video. */
-export async function makeEntry(fixture: Fixture) {
+export async function createVideoWithEntry(fixture: Fixture) {
   const { video_id } = await fixture.video()
   return { video_id, id: await createEntry(fixture, video_id) }
 }
@@ -43,9 +43,9 @@ export async function findEmail({ clients, owner }: Fixture, userId: string): Pr
   return body.find((user) => user.user_id === userId)?.email ?? 'nobody'
 }
 
-export async function createForeignVideo({ clients, stranger, sources }: Fixture): Promise<string> {
-  const { id } = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  await waitUntilSettled(clients.stranger, id)
+export async function createForeignVideo({ clients, otherTenant, sources }: Fixture): Promise<string> {
+  const { id } = await upload(clients.otherTenant, otherTenant.organisationId, `${sources.url}/none.mp4`)
+  await waitUntilSettled(clients.otherTenant, id)
   return id
 }
 
@@ -56,7 +56,7 @@ export async function createForeignVideo({ clients, stranger, sources }: Fixture
 export function wrongIds(method: string, at: (id: string) => string, id: string, code: string, payload?: unknown): RejectedCall[] {
   const rejectedCall = { method, ...(payload !== undefined && { payload }) }
   return [
-    { ...rejectedCall, caller: 'stranger', path: at(id), status: 404, code },
+    { ...rejectedCall, caller: 'otherTenant', path: at(id), status: 404, code },
     { ...rejectedCall, path: at(MISSING), status: 404, code },
     { ...rejectedCall, caller: 'system', path: at(MISSING), status: 404, code },
     { ...rejectedCall, path: at('x'), status: 404, code },

@@ -3,7 +3,7 @@ import { seededRandom, type TestRedis, waitFor } from '@vitascope/testing'
 import { kill, REDIS_FAULTS } from './nemesis.ts'
 import { orphanedObjects } from './orphaned-objects.ts'
 import { expectSameFrames } from './same-frames.ts'
-import { createPdf } from './slides.ts'
+import { buildPdf } from './slides.ts'
 import type { TestPlatform } from './test-platform.ts'
 import { type UploadedFile, type Uploader, uploadMethods, uploadSlides } from './upload-methods.ts'
 import { type Tenant, type VideoRecord, waitUntilSettled } from './video-steps.ts'
@@ -60,7 +60,7 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
   let redisHeals = Promise.resolve()
 
   /** The other processes are still killed until Redis has recovered. */
-  const hurtRedis = async (name: string) => {
+  const injectRedisFault = async (name: string) => {
     const fault = REDIS_FAULTS[name]
     if (!fault || !redis) return false
     await redisHeals
@@ -74,7 +74,7 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
     while (Date.now() < until) {
       await delay(1_000 + random() * 3_000)
       const victim = victims[Math.floor(random() * victims.length)] ?? 'worker'
-      if (!(await hurtRedis(victim)) && !kill(platform, victim)) continue
+      if (!(await injectRedisFault(victim)) && !kill(platform, victim)) continue
       kills[victim] = (kills[victim] ?? 0) + 1
       lastKill = Date.now()
     }
@@ -85,7 +85,7 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
       const currentUploader = { ...uploader, gateways: n % 2 === 0 ? gateways : gateways.toReversed() }
       const [file, uploadMethod] = [options.files[n % options.files.length], uploadMethods[n % uploadMethods.length]]
       if (!file || !uploadMethod) throw new Error('there is nothing to upload')
-      if (n % SLIDES_EVERY === SLIDES_EVERY - 1) presentations.push(await uploadSlides(currentUploader, createPdf(PAGES)))
+      if (n % SLIDES_EVERY === SLIDES_EVERY - 1) presentations.push(await uploadSlides(currentUploader, buildPdf(PAGES)))
       else accepted.push({ id: await uploadMethod(currentUploader, file, `crash-${options.seed}-${n}`), file })
       await delay(2_500 + random() * 1_500)
     }
@@ -96,10 +96,10 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
     timeout: 60_000,
     describe: 'the platform to be ready',
   })
-  const left = () => Math.max(1_000, lastKill + RECOVERY_MS - Date.now())
+  const remainingMs = () => Math.max(1_000, lastKill + RECOVERY_MS - Date.now())
   const videos: VideoRecord[] = []
-  for (const { id } of accepted) videos.push(await waitUntilSettled(platform.system, id, left()))
-  for (const id of presentations) await waitForSlides(platform, id, left())
+  for (const { id } of accepted) videos.push(await waitUntilSettled(platform.system, id, remainingMs()))
+  for (const id of presentations) await waitForSlides(platform, id, remainingMs())
   const recoverySeconds = (Date.now() - lastKill) / 1_000
   await checkResults(platform, videos, presentations, options.tenant.organisationId)
   await checkFrames(platform, uploader, accepted, videos, options.seed)
@@ -131,9 +131,9 @@ async function checkFrames(
   videos: readonly VideoRecord[],
   seed: number,
 ): Promise<void> {
-  const [way] = uploadMethods
+  const [upload] = uploadMethods
   for (const file of new Set(accepted.map((one) => one.file))) {
-    const id = await way?.(uploader, file, `quiet-${seed}-${file.title}`)
+    const id = await upload?.(uploader, file, `quiet-${seed}-${file.title}`)
     const quiet = await waitUntilSettled(platform.system, id ?? '')
     for (const [nth, one] of accepted.entries()) {
       const video = videos[nth]
@@ -170,15 +170,15 @@ export async function checkResults(
       if (status !== 200) throw new Error(`video ${video.video_id} plays, but ${url} returned ${status}`)
     }
   }
-  let left: string[] = []
+  let orphans: string[] = []
   const clean = async () => {
-    left = await orphanedObjects(platform, presentations)
-    return left.length === 0
+    orphans = await orphanedObjects(platform, presentations)
+    return orphans.length === 0
   }
   await waitFor(clean, {
     interval: 500,
     timeout: 60_000,
-    describe: () => `storage to contain playable files only, except ${left.slice(0, 20).join(' ')}`,
+    describe: () => `storage to contain playable files only, except ${orphans.slice(0, 20).join(' ')}`,
   })
 }
 

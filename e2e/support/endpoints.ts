@@ -19,4 +19,4 @@ export async function readEndpoints(): Promise<Endpoint[]> {
     })
 }
 
-export const nameOfEndpoint = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) => `${method} ${path}`
+export const formatEndpoint = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) => `${method} ${path}`

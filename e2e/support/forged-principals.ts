@@ -11,19 +11,19 @@ export interface Target {
   /** Data folder with the keys of the processes. */
   dataDir: string
   owner: Tenant
-  stranger: Tenant
+  otherTenant: Tenant
 }
 
-export const getUser = ({ organisationId, userId }: Tenant): Principal => ({
+export const toPrincipal = ({ organisationId, userId }: Tenant): Principal => ({
   ...{ kind: 'user', keyId: '1', userId, organisationId, userType: 'standard' },
 })
 
 /** Returns a valid token, signed by a process of the platform for a service. */
 export function signed(principal: Principal, { dataDir }: Target, audience: string, signer = 'gateway'): Promise<string> {
-  return signClaims(getKey(dataDir, signer), { principal, iss: signer, aud: audience })
+  return signClaims(readSigningKey(dataDir, signer), { principal, iss: signer, aud: audience })
 }
 
-export function getMetadata(entries: Record<string, string | string[]>): Metadata {
+export function buildMetadata(entries: Record<string, string | string[]>): Metadata {
   const metadata = new Metadata()
   for (const [name, texts] of Object.entries(entries)) for (const text of [texts].flat()) metadata.add(name, text)
   return metadata
@@ -33,7 +33,7 @@ export function getMetadata(entries: Record<string, string | string[]>): Metadat
  * Returns all headers that a service could misread as the identity of the owner or of the system.
  */
 export async function forged({ owner }: Target): Promise<Record<string, string>> {
-  const token = await signClaims(anotherKey, { principal: getUser(owner), iss: 'gateway' })
+  const token = await signClaims(anotherKey, { principal: toPrincipal(owner), iss: 'gateway' })
   return {
     'x-org': owner.organisationId,
     'x-organisation-id': owner.organisationId,
@@ -41,7 +41,7 @@ export async function forged({ owner }: Target): Promise<Record<string, string>>
     'vitascope-organisation': owner.organisationId,
     'x-user-id': owner.userId,
     'x-user-type': 'system',
-    'x-principal': JSON.stringify(getUser(owner)),
+    'x-principal': JSON.stringify(toPrincipal(owner)),
     [`x-${PRINCIPAL_HEADER}`]: token,
     authorization: `Bearer ${token}`,
   }
@@ -49,39 +49,39 @@ export async function forged({ owner }: Target): Promise<Record<string, string>>
 
 /** Returns tokens that no service may accept as `audience`, by their defect. */
 export async function falseTokens(target: Target, audience: string): Promise<Record<string, string>> {
-  const { dataDir, owner, stranger } = target
-  const key = getKey(dataDir, 'gateway')
-  const [head = '', , signature = ''] = (await signed(getUser(stranger), target, audience)).split('.')
-  const [, body = ''] = (await signed(getUser(owner), target, audience)).split('.')
-  const claims = { principal: getUser(owner), iss: 'gateway', aud: audience }
+  const { dataDir, owner, otherTenant } = target
+  const key = readSigningKey(dataDir, 'gateway')
+  const [head = '', , signature = ''] = (await signed(toPrincipal(otherTenant), target, audience)).split('.')
+  const [, body = ''] = (await signed(toPrincipal(owner), target, audience)).split('.')
+  const claims = { principal: toPrincipal(owner), iss: 'gateway', aud: audience }
   const now = Math.floor(Date.now() / 1_000)
-  const none = Buffer.from(JSON.stringify({ alg: 'none', kid: getKeyId(key) })).toString('base64url')
+  const none = Buffer.from(JSON.stringify({ alg: 'none', kid: computeKeyId(key) })).toString('base64url')
   return {
     'an empty token': '',
     'no token at all': 'owner',
     'a token of another key': await signClaims(anotherKey, claims),
-    'a token of another key that names a known one': await signClaims(anotherKey, claims, getKeyId(key)),
+    'a token of another key that names a known one': await signClaims(anotherKey, claims, computeKeyId(key)),
     'a token with another body': `${head}.${body}.${signature}`,
     'a token without a signature': `${head}.${body}.`,
     'a token that names no algorithm': `${none}.${body}.`,
     'a token that has expired': await signClaims(key, { ...claims, iat: now - 180, exp: now - 120 }),
     'a token of another issuer': await signClaims(key, { ...claims, iss: 'somebody' }),
-    'a token for another service': await signed(getUser(owner), target, audience === 'auth' ? 'catalogue' : 'auth'),
+    'a token for another service': await signed(toPrincipal(owner), target, audience === 'auth' ? 'catalogue' : 'auth'),
     'a token for no service': await signClaims(key, { ...claims, aud: undefined }),
     'a token of the gateway for another service of the platform': await signed({ kind: 'service', service: 'auth' }, target, audience),
-    'a token of a worker for the owner': await signed(getUser(owner), target, audience, 'worker'),
+    'a token of a worker for the owner': await signed(toPrincipal(owner), target, audience, 'worker'),
     'a token of a worker for the gateway': await signed({ kind: 'service', service: 'gateway' }, target, audience, 'worker'),
-    'a token of delivery for the owner': await signed(getUser(owner), target, audience, 'delivery'),
+    'a token of delivery for the owner': await signed(toPrincipal(owner), target, audience, 'delivery'),
   }
 }
 
 /** Returns metadata that must not authenticate a caller, by its defect. */
 export async function invalidCredentials(target: Target, audience: string): Promise<[string, Record<string, string | string[]>][]> {
-  const { owner, stranger } = target
+  const { owner, otherTenant } = target
   const forgedHeaders = await forged(target)
   const both = [
-    await signClaims(anotherKey, { principal: getUser(owner), iss: 'gateway' }),
-    await signed(getUser(stranger), target, audience),
+    await signClaims(anotherKey, { principal: toPrincipal(owner), iss: 'gateway' }),
+    await signed(toPrincipal(otherTenant), target, audience),
   ]
   return [
     ['no metadata', {}],
@@ -97,17 +97,17 @@ export async function invalidCredentials(target: Target, audience: string): Prom
 
 const anotherKey = generateKeyPairSync('ed25519').privateKey
 
-function getKey(dataDir: string, signer: string): KeyObject {
+function readSigningKey(dataDir: string, signer: string): KeyObject {
   return createPrivateKey(readFileSync(join(dataDir, 'secrets', 'signing-keys', `${signer}.key`)))
 }
 
-function getKeyId(key: KeyObject): string {
+function computeKeyId(key: KeyObject): string {
   const { crv, kty, x } = createPublicKey(key).export({ format: 'jwk' })
   return createHash('sha256').update(JSON.stringify({ crv, kty, x })).digest('base64url')
 }
 
 /** Signs arbitrary claims like the platform. */
-function signClaims(key: KeyObject, claims: Record<string, unknown>, kid = getKeyId(key)): Promise<string> {
+function signClaims(key: KeyObject, claims: Record<string, unknown>, kid = computeKeyId(key)): Promise<string> {
   const now = Math.floor(Date.now() / 1_000)
   return new SignJWT({ iat: now, exp: now + 60, ...claims }).setProtectedHeader({ alg: 'EdDSA', kid }).sign(key)
 }

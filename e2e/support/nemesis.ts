@@ -7,7 +7,7 @@ import type { TestPlatform } from './test-platform.ts'
  * was none.
  */
 export function kill(platform: TestPlatform, name: string): boolean {
-  const pid = name === 'ffmpeg' ? getFfmpegs(platform.pid('worker'))[0] : platform.pid(name)
+  const pid = name === 'ffmpeg' ? listFfmpegs(platform.pid('worker'))[0] : platform.pid(name)
   if (pid === undefined) return false
   try {
     process.kill(pid, 'SIGKILL')
@@ -27,7 +27,7 @@ export const REDIS_FAULTS: Readonly<Record<string, { begin(redis: TestRedis): Pr
 }
 
 /** Returns the ffmpeg descendants of a process. */
-export function getFfmpegs(ancestor: number | undefined): number[] {
+export function listFfmpegs(ancestor: number | undefined): number[] {
   if (ancestor === undefined) return []
   const processes = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -36,7 +36,7 @@ interface RawOperation {
   requestBody?: { content: Record<string, { schema: Schema }> }
 }
 
-export async function getOperations(platform: TestPlatform): Promise<Operation[]> {
+export async function fetchOperations(platform: TestPlatform): Promise<Operation[]> {
   const document = (await (await fetch(`${platform.url}/openapi.json`)).json()) as Document
   const resolve = (schema: Schema | undefined): Schema | undefined =>
     schema?.$ref ? document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] : schema
@@ -46,7 +46,7 @@ export async function getOperations(platform: TestPlatform): Promise<Operation[]
       path,
       access: operation['x-access'],
       resource: operation['x-acl-resource'],
-      ...getFields(operation.requestBody?.content['application/json']?.schema, resolve),
+      ...listFields(operation.requestBody?.content['application/json']?.schema, resolve),
       apiKeyParam: operation.security.some((scheme) => 'query' in scheme),
     })),
   )
@@ -55,7 +55,7 @@ export async function getOperations(platform: TestPlatform): Promise<Operation[]
 type Resolve = (schema: Schema | undefined) => Schema | undefined
 
 /** A list can also be in a field: the last one of the documented forms. */
-function getFields(payload: Schema | undefined, resolve: Resolve): Pick<Operation, 'fields' | 'list'> {
+function listFields(payload: Schema | undefined, resolve: Resolve): Pick<Operation, 'fields' | 'list'> {
   const schema = resolve(payload)
   const item = schema?.type === 'array' ? resolve(schema.items) : undefined
   const fields = item ?? resolve(schema?.anyOf?.at(-1)) ?? schema

@@ -11,11 +11,11 @@ import type { VideoRecord } from './video-steps.ts'
  */
 export async function orphanedObjects(platform: TestPlatform, presentations: readonly string[]): Promise<string[]> {
   // Listed before the rows are read, so that new objects are not reported.
-  const files = await getFiles(join(platform.dataDir, 'storage'))
-  const wanted = new Set([...(await playingMedia(platform)).map((id) => `media/${id}`), ...presentations.map((id) => `slides/${id}`)])
+  const files = await listFiles(join(platform.dataDir, 'storage'))
+  const usedFolders = new Set([...(await playingMedia(platform)).map((id) => `media/${id}`), ...presentations.map((id) => `slides/${id}`)])
   const rows = new Set([...(await listSources(platform)), ...(await uploadNames(platform))])
-  const getFolder = (file: string) => file.split('/').slice(0, 2).join('/')
-  return files.filter((file) => !rows.has(file) && !rows.has(`${getFolder(file)}/`) && !wanted.has(getFolder(file)))
+  const toFolder = (file: string) => file.split('/').slice(0, 2).join('/')
+  return files.filter((file) => !rows.has(file) && !rows.has(`${toFolder(file)}/`) && !usedFolders.has(toFolder(file)))
 }
 
 /** Returns the media of all organisations, because earlier tests may have left some. */
@@ -46,7 +46,7 @@ function names(platform: TestPlatform, statement: string): Promise<string[]> {
 }
 
 /** Returns the objects without temporary files of the store, whose names begin with a dot. */
-async function getFiles(folder: string): Promise<string[]> {
+async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries
     .filter((entry) => entry.isFile())

@@ -24,11 +24,11 @@ export async function startPlatform(
   const withKey = (key?: string) => createStrictApi(`${platform.url}/v2`, contract, key)
   const owner = await createTenant(platform.system)
   const uploader = await createUser(platform.system, owner.organisationId, 'uploader')
-  const stranger = await createTenant(platform.system)
+  const otherTenant = await createTenant(platform.system)
   const clients = {
     owner: withKey(owner.key),
     uploader: withKey(uploader.key),
-    stranger: withKey(stranger.key),
+    otherTenant: withKey(otherTenant.key),
     system: withKey(SYSTEM_KEY),
     guest: withKey(),
   }
@@ -41,7 +41,7 @@ export async function startPlatform(
     return video
   }
   return {
-    ...{ platform, clients, owner, uploader, stranger, sources },
+    ...{ platform, clients, owner, uploader, otherTenant, sources },
     async video(fields = {}) {
       const { id } = await upload(clients.owner, owner.organisationId, `${sources.url}/none.mp4`, fields)
       return waitUntilSettled(clients.owner, id)

@@ -64,22 +64,22 @@ export async function redisRun(
    */
   const isShared = async () => {
     const headers = newAddress()
-    const left: number[] = []
+    const remaining: number[] = []
     for (const guest of guests) {
       const response = await guest.get(`/video/${videoId}`, headers)
-      left.push(Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]))
+      remaining.push(Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]))
     }
-    return left.every((now, nth) => nth === 0 || now === (left[nth - 1] ?? 0) - 1)
+    return remaining.every((now, nth) => nth === 0 || now === (remaining[nth - 1] ?? 0) - 1)
   }
   /**
    * Tries passwords from a new address at both gateways in turn, until all attempts are rejected
    * for a while. Returns the number of accepted attempts.
    */
-  const tryPasswords = async (meanwhile: (nth: number) => Promise<void> | void = () => {}) => {
+  const tryPasswords = async (beforeEachAttempt: (nth: number) => Promise<void> | void = () => {}) => {
     const headers = newAddress()
     let acceptedAttempts = 0
     for (let nth = 0; nth < guests.length * (TRIES + 3); nth++) {
-      await meanwhile(nth)
+      await beforeEachAttempt(nth)
       const { status } = (await guests[nth % guests.length]?.get(`/video/${videoId}/password/wrong`, headers)) ?? { status: 0 }
       if (status !== 200 && status !== 429) throw new Error(`an attempt with a password returned ${status}`)
       if (status === 200) acceptedAttempts++
@@ -109,8 +109,8 @@ export async function redisRun(
       await settle(began)
       // After a flush, counts restart. While Redis is down, slow or full, each gateway counts
       // separately.
-      const emptyAgain = (nth: number) => (fault === 'redis emptied' && nth === TRIES + 2 ? redis.flush() : undefined)
-      const acceptedAttempts = await tryPasswords(emptyAgain)
+      const flushOnce = (nth: number) => (fault === 'redis emptied' && nth === TRIES + 2 ? redis.flush() : undefined)
+      const acceptedAttempts = await tryPasswords(flushOnce)
       // In every state of Redis and of the machine, a gateway allows no attempts beyond the budget
       // of its own count.
       if (acceptedAttempts <= TRIES || acceptedAttempts > TRIES * guests.length)
@@ -120,7 +120,7 @@ export async function redisRun(
       await end(redis)
       await settle(repairedAt)
       await waitUntilShared()
-      reports.push(getReport(fault, probe.responses.slice(from), [began, repairedAt]))
+      reports.push(buildReport(fault, probe.responses.slice(from), [began, repairedAt]))
     }
   } finally {
     await probe.stop()
@@ -131,7 +131,7 @@ export async function redisRun(
   return reports
 }
 
-function getReport(fault: string, responses: readonly ProbeResponse[], [began, repairedAt]: readonly [number, number]): RedisReport {
+function buildReport(fault: string, responses: readonly ProbeResponse[], [began, repairedAt]: readonly [number, number]): RedisReport {
   const failed = responses.filter((response) => response.failed)
   return {
     fault,

@@ -3,7 +3,7 @@ import { createLogPrinter } from '@vitascope/platform'
 import { freePort, waitFor } from '@vitascope/testing'
 import { type Child, superviseChild } from '../../apps/standalone/src/child.ts'
 import { type Api, createApi } from './api.ts'
-import { getSettings } from './process-settings.ts'
+import { readSettings } from './process-settings.ts'
 import { startRoundRobin } from './round-robin.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './test-platform.ts'
 
@@ -53,7 +53,9 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
   const pages: Record<string, string[]> = {}
 
   const start = async (name: (typeof REPLICATED)[number]) => {
-    const received = Object.fromEntries([...(await getSettings(platform, name))].filter(([setting]) => !setting.startsWith('NODE_CHANNEL')))
+    const received = Object.fromEntries(
+      [...(await readSettings(platform, name))].filter(([setting]) => !setting.startsWith('NODE_CHANNEL')),
+    )
     const metrics = `VITASCOPE_${name.toUpperCase()}_METRICS_LISTEN`
     const listen = seconds[name]
     const own: Record<string, string> = {
@@ -101,7 +103,7 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
     callCounts: async () => {
       const counts = Object.entries(pages)
         .filter(([name]) => name !== 'worker')
-        .map(async ([name, both]) => [name, await Promise.all(both.map(getCalls))] as const)
+        .map(async ([name, both]) => [name, await Promise.all(both.map(countCalls))] as const)
       return Object.fromEntries(await Promise.all(counts))
     },
     async killSecondNode() {
@@ -118,7 +120,7 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
 }
 
 /** Returns the number of gRPC calls or HTTP requests that a process has answered. */
-async function getCalls(page: string): Promise<number> {
+async function countCalls(page: string): Promise<number> {
   const text = await (await fetch(`${page}/metrics`)).text()
   const counts = [...text.matchAll(/^vitascope_(?:grpc_call|http_request|delivery_request)_duration_seconds_count(?:\{[^}]*\})? (\d+)/gm)]
   return counts.reduce((sum, [, count]) => sum + Number(count), 0)

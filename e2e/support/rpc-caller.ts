@@ -20,7 +20,7 @@ export interface RpcCaller {
 const TIMEOUT_MS = 30_000
 
 export function openRpcCaller(address: string, service: string, shown: ClientCredentials): RpcCaller {
-  const client = new Client(address, getCredentials(shown), shown ? { 'grpc.ssl_target_name_override': service } : {})
+  const client = new Client(address, createCredentials(shown), shown ? { 'grpc.ssl_target_name_override': service } : {})
   return {
     call: ({ path, isStream }, request, metadata) =>
       new Promise((resolve) => {
@@ -43,7 +43,7 @@ export function openRpcCaller(address: string, service: string, shown: ClientCre
   }
 }
 
-function getCredentials(shown: ClientCredentials) {
+function createCredentials(shown: ClientCredentials) {
   if (!shown) return credentials.createInsecure()
   const authority = Buffer.from(shown['ca.crt'])
   if (!('tls.key' in shown)) return credentials.createSsl(authority)

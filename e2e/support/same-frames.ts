@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { getFrames } from './sources.ts'
+import { hashFrames } from './sources.ts'
 import type { VideoRecord } from './video-steps.ts'
 
 /** Throws if renditions of two videos from the same source have different frames. */
@@ -14,7 +14,7 @@ export async function expectSameFrames(one: VideoRecord, other: VideoRecord): Pr
   // Several keys can refer to one rendition.
   const pairs = new Map(keys.map((key) => [one.uri.http[key] ?? '', { key, url: other.uri.http[key] ?? '' }]))
   for (const [url, { key, url: otherUrl }] of pairs) {
-    const files = await Promise.all([getFile(url), getFile(otherUrl)])
+    const files = await Promise.all([fetchFile(url), fetchFile(otherUrl)])
     const [hash, otherHash] = files.map((file) => createHash('sha256').update(file).digest('hex'))
     // Identical files do not have to be decoded.
     if (hash === otherHash) continue
@@ -23,7 +23,7 @@ export async function expectSameFrames(one: VideoRecord, other: VideoRecord): Pr
   }
 }
 
-async function getFile(url: string): Promise<Buffer> {
+async function fetchFile(url: string): Promise<Buffer> {
   const response = await fetch(url)
   if (response.status !== 200) throw new Error(`${url} returned ${response.status}`)
   return Buffer.from(await response.arrayBuffer())
@@ -33,7 +33,7 @@ async function decodedFrames(file: Buffer): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-frames-'))
   try {
     await writeFile(join(folder, 'a.mp4'), file)
-    return await getFrames(join(folder, 'a.mp4'))
+    return await hashFrames(join(folder, 'a.mp4'))
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -4,11 +4,11 @@ import { openChannel, serviceCall } from '@vitascope/grpc'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { openFileStorage } from '@vitascope/storage'
 import { platformKeys } from './platform-keys.ts'
-import { getSettings } from './process-settings.ts'
+import { readSettings } from './process-settings.ts'
 import type { Fixture } from './table-row.ts'
 
 /** Returns a valid PDF with numbered pages. */
-export function createPdf(pages: number): Buffer {
+export function buildPdf(pages: number): Buffer {
   const kids = Array.from({ length: pages }, (_, page) => `${4 + 2 * page} 0 R`)
   const objects = [
     '<</Type/Catalog/Pages 2 0 R>>',
@@ -38,7 +38,7 @@ export async function addSlides(
   file: Buffer,
   { presentationId = '', organisationId = owner.organisationId, filename = 'launch.pdf' } = {},
 ): Promise<string> {
-  const settings = await getSettings(platform, 'catalogue')
+  const settings = await readSettings(platform, 'catalogue')
   const sourceObject = `upload/${organisationId}/${randomUUID()}`
   await (await openFileStorage({ root: join(platform.dataDir, 'storage') })).put(sourceObject, file)
   const principals = platformKeys(platform.dataDir, 'encoding')

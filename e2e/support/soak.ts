@@ -51,7 +51,7 @@ export async function soak(fixture: Platform, { seconds, seed }: { seconds: numb
     ids: { video: [], playlist: [], folder: [], caption: [] },
   })
   const a = side(fixture.clients.owner, fixture.owner.organisationId, 'amber', 'cobalt')
-  const b = side(fixture.clients.stranger, fixture.stranger.organisationId, 'cobalt', 'amber')
+  const b = side(fixture.clients.otherTenant, fixture.otherTenant.organisationId, 'cobalt', 'amber')
   const source = `${fixture.sources.url}/none.mp4`
   const writers = [
     [a, b],
@@ -133,8 +133,8 @@ function createWriter(ownSide: Side, model: Model, { source, name, random }: { s
   let wordCount = 0
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
   const word = () => `${name}-${wordCount++}`
-  const expectStatus = (reply: ApiResponse<unknown>, status: number, what: string) => {
-    if (reply.status !== status) throw new Error(`${what} returned ${reply.status}: ${JSON.stringify(reply.body)}`)
+  const expectStatus = (reply: ApiResponse<unknown>, status: number, subject: string) => {
+    if (reply.status !== status) throw new Error(`${subject} returned ${reply.status}: ${JSON.stringify(reply.body)}`)
   }
 
   const addVideo = async () => {
@@ -246,9 +246,9 @@ function createWriter(ownSide: Side, model: Model, { source, name, random }: { s
     },
     /** Checks that every acknowledged record exists, and no deleted one. */
     async readBack({ problems }: SoakResult): Promise<void> {
-      const same = (what: string, seen: unknown, received: unknown) => {
-        if (JSON.stringify(seen) !== JSON.stringify(received))
-          problems.push(`${what} is ${JSON.stringify(seen)}, but the response was ${JSON.stringify(received)}`)
+      const expectEqual = (subject: string, actual: unknown, expected: unknown) => {
+        if (JSON.stringify(actual) !== JSON.stringify(expected))
+          problems.push(`${subject} is ${JSON.stringify(actual)}, but the response was ${JSON.stringify(expected)}`)
       }
       for (const video of model.videos) {
         const { body } = await api.get<{
@@ -256,22 +256,22 @@ function createWriter(ownSide: Side, model: Model, { source, name, random }: { s
           tags: string[] | null
           captions: { data: { caption_id: string; title: string }[] }
         }>(`/video/${video.id}`)
-        same(`the title of ${video.id}`, body.video_title, video.title)
-        same(`the tags of ${video.id}`, (body.tags ?? []).toSorted(), [...video.tags].toSorted())
+        expectEqual(`the title of ${video.id}`, body.video_title, video.title)
+        expectEqual(`the tags of ${video.id}`, (body.tags ?? []).toSorted(), [...video.tags].toSorted())
         const captions = Object.fromEntries(body.captions.data.map(({ caption_id, title }) => [caption_id, title]))
-        same(`the captions of ${video.id}`, sorted(captions), sorted(Object.fromEntries(video.captions)))
+        expectEqual(`the captions of ${video.id}`, sorted(captions), sorted(Object.fromEntries(video.captions)))
         const { body: full } = await api.get<{ metadata: '' | { private: { name: string; value: string }[] } }>(`/metadata/${video.id}`)
         const entries = full.metadata === '' ? [] : full.metadata.private.map((entry) => [entry.name, entry.value])
-        same(`the metadata of ${video.id}`, sorted(Object.fromEntries(entries)), sorted(Object.fromEntries(video.metadata)))
+        expectEqual(`the metadata of ${video.id}`, sorted(Object.fromEntries(entries)), sorted(Object.fromEntries(video.metadata)))
       }
       for (const [id, list] of model.playlists) {
         const { body } = await api.get<{ videos: { video_id: string }[] }>(`/playlist/${id}`)
         const seen = body.videos.map((video) => video.video_id)
-        same(`playlist ${id}`, seen, list)
+        expectEqual(`playlist ${id}`, seen, list)
       }
       for (const [id, { videos }] of model.folders) {
         const { body } = await api.get<{ contents: string[] }>(`/folder/${id}/video`)
-        same(`folder ${id}`, body.contents.toSorted(), [...videos].toSorted())
+        expectEqual(`folder ${id}`, body.contents.toSorted(), [...videos].toSorted())
       }
     },
   }

@@ -51,10 +51,10 @@ export async function makeSource(folder: string, kind: SourceKind): Promise<stri
 export async function makePortrait(folder: string): Promise<string> {
   await makeSource(folder, 'small.mp4')
   const { version } = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
-  const [flat, turned] = [join(folder, 'small.mp4'), join(folder, 'portrait.mp4')]
+  const [uprightFile, rotatedFile] = [join(folder, 'small.mp4'), join(folder, 'portrait.mp4')]
   // ffmpeg 5 has no -display_rotation, and later versions ignore the tag.
-  if (version.startsWith('5.')) await ffmpeg(['-i', flat, '-c', 'copy', '-metadata:s:v', 'rotate=90', turned])
-  else await ffmpeg(['-display_rotation', '90', '-i', flat, '-c', 'copy', turned])
+  if (version.startsWith('5.')) await ffmpeg(['-i', uprightFile, '-c', 'copy', '-metadata:s:v', 'rotate=90', rotatedFile])
+  else await ffmpeg(['-display_rotation', '90', '-i', uprightFile, '-c', 'copy', rotatedFile])
   return 'portrait.mp4'
 }
 
@@ -79,7 +79,7 @@ export async function ffprobe(args: readonly string[]): Promise<ProbeResult> {
 }
 
 /** Returns one line per picture frame with the hash of its contents. */
-export async function getFrames(file: string): Promise<string> {
+export async function hashFrames(file: string): Promise<string> {
   const tools = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
   const { stdout } = await run(tools.ffmpeg, ['-v', 'error', '-i', file, '-map', '0:v?', '-f', 'framemd5', '-'], {
     maxBuffer: 64 * 1024 * 1024,

@@ -26,7 +26,7 @@ export async function readContract(platformUrl: string): Promise<ApiContract> {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
   const closed = close(document.components) as Json
   const compiled = new Map<string, ValidateFunction>()
-  const paths = Object.keys(document.paths).map((path) => ({ path, pattern: getPattern(path) }))
+  const paths = Object.keys(document.paths).map((path) => ({ path, pattern: toPattern(path) }))
   // Of several matching paths, the one with the most literal characters applies.
   paths.sort((a, b) => literals(b.path) - literals(a.path))
 
@@ -66,7 +66,7 @@ export function createStrictApi(base: string, contract: ApiContract, key?: strin
   return createApi(base, key, (method, path, response) => contract.check(method, path, response))
 }
 
-function getPattern(path: string): RegExp {
+function toPattern(path: string): RegExp {
   const escaped = path.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&')
   return new RegExp(`^${escaped.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
 }

@@ -8,7 +8,7 @@ import type { Tenant, VideoRecord } from './video-steps.ts'
  * Caller: a super user and an uploader of one organisation, a super user of another one, the
  * system, or a guest.
  */
-export type CallerName = 'owner' | 'uploader' | 'stranger' | 'system' | 'guest'
+export type CallerName = 'owner' | 'uploader' | 'otherTenant' | 'system' | 'guest'
 
 /**
  * The whole platform for endpoint tests. Each response to these clients is validated against the
@@ -20,7 +20,7 @@ export interface Fixture {
   clients: Record<CallerName, Api>
   owner: Tenant
   uploader: Tenant
-  stranger: Tenant
+  otherTenant: Tenant
   /**
    * External web server: `sources.answer('/a.srt', (_, response) => response.end(…))`, then
    * `${sources.url}/a.srt`.

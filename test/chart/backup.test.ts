@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { describeChart, find, getPod, type Manifest, type PodSpec, render, renderError } from './support/chart.ts'
+import { describeChart, find, findPod, type Manifest, type PodSpec, render, renderError } from './support/chart.ts'
 
 describeChart('backups', () => {
   let rendered: Manifest[] = []
@@ -7,43 +7,47 @@ describeChart('backups', () => {
     if (rendered.length === 0) rendered = render(['backup'])
     return rendered
   }
-  const getFiles = (pod: PodSpec) =>
+  const listSecretFiles = (pod: PodSpec) =>
     pod.volumes.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => `${secret?.secretName}/${key}`)).sort()
 
   test('the CronJob backs up all databases, objects and keys to a volume, one run at a time', () => {
     const { spec } = find(manifests(), 'CronJob', 'backup')
     expect(spec).toMatchObject({ schedule: '17 3 * * *', timeZone: 'Etc/UTC', concurrencyPolicy: 'Forbid', suspend: false })
-    const pod = getPod(manifests(), 'backup')
+    const pod = findPod(manifests(), 'backup')
     expect(pod.containers[0]?.args).toEqual(['apps/backup/src/main.ts', 'backup', '--to', '/var/lib/vitascope/backup/platform'])
-    expect(getFiles(pod)).toEqual([
+    expect(listSecretFiles(pod)).toEqual([
       ...['access-key-id', 'secret-access-key'].map((name) => `backup-objects/${name}`),
       ...['analytics', 'auth', 'catalogue', 'collaboration', 'encoding'].map((name) => `videos-databases/${name}`),
       ...['idempotency-hash-key', 'master-key', 'token-keys', 'upload-signing-key'].map((name) => `videos-keys/${name}`),
     ])
     const mount = (name: string) => pod.containers[0]?.volumeMounts.find((candidate) => candidate.name === name)
     expect(mount('backup')).toMatchObject({ mountPath: '/var/lib/vitascope/backup', readOnly: false })
-    const without = getPod(render(['backup'], { backup: { withSecrets: false } }), 'backup')
+    const without = findPod(render(['backup'], { backup: { withSecrets: false } }), 'backup')
     expect(without.containers[0]?.args).toContain('--without-secrets')
-    expect(getFiles(without).filter((file) => file.startsWith('videos-keys'))).toEqual([])
+    expect(listSecretFiles(without).filter((file) => file.startsWith('videos-keys'))).toEqual([])
   })
 
   test('uses the configured volume, and mounts an objects volume read-only', () => {
-    expect(getPod(manifests(), 'backup').volumes).toContainEqual({ name: 'backup', persistentVolumeClaim: { claimName: 'videos-backup' } })
-    const files = getPod(render(['evaluation'], { backup: { enabled: true, existingClaim: 'mine' } }), 'backup')
+    expect(findPod(manifests(), 'backup').volumes).toContainEqual({ name: 'backup', persistentVolumeClaim: { claimName: 'videos-backup' } })
+    const files = findPod(render(['evaluation'], { backup: { enabled: true, existingClaim: 'mine' } }), 'backup')
     expect(files.containers[0]?.volumeMounts).toContainEqual({ name: 'objects', mountPath: '/var/lib/vitascope/objects', readOnly: true })
   })
 
   test('a restore runs before the migrations of an install, with its own account and network policy, and not on upgrades', () => {
     const job = find(manifests(), 'Job', 'restore')
-    const getWeight = ({ metadata }: Manifest) => Number(metadata.annotations?.['helm.sh/hook-weight'])
+    const readHookWeight = ({ metadata }: Manifest) => Number(metadata.annotations?.['helm.sh/hook-weight'])
     expect(job.metadata.annotations?.['helm.sh/hook']).toBe('pre-install')
-    expect(getWeight(job)).toBeLessThan(getWeight(find(manifests(), 'Job', 'auth-migrate')))
+    expect(readHookWeight(job)).toBeLessThan(readHookWeight(find(manifests(), 'Job', 'auth-migrate')))
     for (const kind of ['ServiceAccount', 'NetworkPolicy']) {
       const around = find(manifests(), kind, 'restore')
-      expect([kind, around.metadata.annotations?.['helm.sh/hook'], getWeight(around) < getWeight(job)]).toEqual([kind, 'pre-install', true])
+      expect([kind, around.metadata.annotations?.['helm.sh/hook'], readHookWeight(around) < readHookWeight(job)]).toEqual([
+        kind,
+        'pre-install',
+        true,
+      ])
     }
-    expect(getPod(manifests(), 'restore').containers[0]?.args).toEqual(expect.arrayContaining(['restore', '--verify']))
-    expect(getPod(manifests(), 'restore').containers[0]?.volumeMounts).toContainEqual({
+    expect(findPod(manifests(), 'restore').containers[0]?.args).toEqual(expect.arrayContaining(['restore', '--verify']))
+    expect(findPod(manifests(), 'restore').containers[0]?.volumeMounts).toContainEqual({
       name: 'backup',
       mountPath: '/var/lib/vitascope/backup',
       readOnly: true,

@@ -1,17 +1,17 @@
 import { expect, test } from '@jest/globals'
-import { describeChart, find, getPod, type Manifest, render } from './support/chart.ts'
+import { describeChart, find, findPod, type Manifest, render } from './support/chart.ts'
 
-const getClasses = (manifests: readonly Manifest[]) =>
+const listPriorityClasses = (manifests: readonly Manifest[]) =>
   manifests.filter(({ kind }) => kind === 'PriorityClass').map(({ metadata }) => metadata.name)
 
 describeChart('cluster-wide names', () => {
   test('the names of priority classes depend on the release and the value, because values are immutable', () => {
     const manifests = render(['production'])
-    const [serving, work] = getClasses(manifests)
-    expect([getPod(manifests, 'gateway').priorityClassName, getPod(manifests, 'worker').priorityClassName]).toEqual([serving, work])
-    const classesInOtherNamespace = getClasses(render(['production'], {}, ['--namespace', 'other']))
-    const ofAnotherValue = getClasses(render(['production'], { priorityClasses: { serving: 2000 } }))
-    expect(new Set([...getClasses(manifests), ...classesInOtherNamespace, ...ofAnotherValue]).size).toBe(5)
+    const [serving, work] = listPriorityClasses(manifests)
+    expect([findPod(manifests, 'gateway').priorityClassName, findPod(manifests, 'worker').priorityClassName]).toEqual([serving, work])
+    const classesInOtherNamespace = listPriorityClasses(render(['production'], {}, ['--namespace', 'other']))
+    const ofAnotherValue = listPriorityClasses(render(['production'], { priorityClasses: { serving: 2000 } }))
+    expect(new Set([...listPriorityClasses(manifests), ...classesInOtherNamespace, ...ofAnotherValue]).size).toBe(5)
   })
 
   test('the port of a gRPC service without TLS is declared as h2c', () => {

@@ -7,11 +7,11 @@ import {
   components,
   describeChart,
   find,
-  getPod,
-  getSettings,
+  findPod,
   helm,
   type Manifest,
   type PodSpec,
+  readSettings,
   render,
   valueSets,
   workloads,
@@ -19,18 +19,18 @@ import {
 
 /** Rendered once for all tests of this file. */
 const rendered = new Map<string, Manifest[]>()
-function getManifests(set: string): Manifest[] {
+function renderOnce(set: string): Manifest[] {
   const cached = rendered.get(set) ?? render([set])
   rendered.set(set, cached)
   return cached
 }
-const volume = (pod: PodSpec, name: string) => pod.volumes.find((candidate) => candidate.name === name)
+const findVolume = (pod: PodSpec, name: string) => pod.volumes.find((candidate) => candidate.name === name)
 const main = (pod: PodSpec) => pod.containers[0] as Container
 
 describeChart('components', () => {
   test('the evaluation install has one pod per component and its dependencies', () => {
     const names = new Map<string, string[]>()
-    for (const { kind, metadata } of getManifests('evaluation'))
+    for (const { kind, metadata } of renderOnce('evaluation'))
       names.set(kind, [...(names.get(kind) ?? []), metadata.name.replace('videos-vitascope-', '')].sort())
     const apps = ['analytics', 'auth', 'catalogue', 'collaboration', 'delivery', 'encoding', 'gateway', 'worker']
     const all = [...apps, 'postgres'].sort()
@@ -47,7 +47,7 @@ describeChart('components', () => {
       expect(
         ['Deployment', 'StatefulSet'].map(
           (kind) =>
-            getManifests('evaluation').find((manifest) => manifest.kind === kind && manifest.metadata.name.endsWith(`-${name}`))?.spec?.[
+            renderOnce('evaluation').find((manifest) => manifest.kind === kind && manifest.metadata.name.endsWith(`-${name}`))?.spec?.[
               'replicas'
             ],
         ),
@@ -56,21 +56,21 @@ describeChart('components', () => {
 
   test('gRPC services with mTLS are probed in plain text, on a port that no other pod reaches', () => {
     for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']) {
-      const { readinessProbe, livenessProbe } = main(getPod(getManifests('production'), name))
+      const { readinessProbe, livenessProbe } = main(findPod(renderOnce('production'), name))
       expect(readinessProbe).toMatchObject({ grpc: { port: 9091 } })
       // A database outage makes a service not ready, but must not restart it.
       expect(livenessProbe).toMatchObject({ httpGet: { path: '/healthz', port: 'metrics' } })
-      expect(getSettings(getManifests('production'), name)[`VITASCOPE_${name.toUpperCase()}_HEALTH_LISTEN`]).toBe('0.0.0.0:9091')
-      expect(JSON.stringify(find(getManifests('production'), 'NetworkPolicy', name))).not.toContain('health')
+      expect(readSettings(renderOnce('production'), name)[`VITASCOPE_${name.toUpperCase()}_HEALTH_LISTEN`]).toBe('0.0.0.0:9091')
+      expect(JSON.stringify(find(renderOnce('production'), 'NetworkPolicy', name))).not.toContain('health')
     }
     for (const name of ['gateway', 'web', 'delivery', 'worker']) {
-      expect(main(getPod(getManifests('production'), name)).readinessProbe).toMatchObject({ httpGet: { path: '/readyz', port: 'metrics' } })
+      expect(main(findPod(renderOnce('production'), name)).readinessProbe).toMatchObject({ httpGet: { path: '/readyz', port: 'metrics' } })
     }
   })
 
   test('the scratch folder of workers is a volume, with the configured storage class', () => {
-    expect(volume(getPod(getManifests('evaluation'), 'worker'), 'scratch')).toMatchObject({ emptyDir: { sizeLimit: '200Gi' } })
-    expect(volume(getPod(getManifests('production'), 'worker'), 'scratch')).toMatchObject({
+    expect(findVolume(findPod(renderOnce('evaluation'), 'worker'), 'scratch')).toMatchObject({ emptyDir: { sizeLimit: '200Gi' } })
+    expect(findVolume(findPod(renderOnce('production'), 'worker'), 'scratch')).toMatchObject({
       ephemeral: { volumeClaimTemplate: { spec: { storageClassName: 'fast', resources: { requests: { storage: '200Gi' } } } } },
     })
   })
@@ -81,44 +81,44 @@ describeChart('components', () => {
     ['500G', '475000000000'],
   ])('a worker with a scratch volume of %s uses 95 % of it', (size, bytes) => {
     const values = { worker: { scratch: { size, storageClass: 'fast' } } }
-    const settings = getSettings(render(['evaluation'], values), 'worker')
+    const settings = readSettings(render(['evaluation'], values), 'worker')
     expect(settings).toMatchObject({ VITASCOPE_SCRATCH_BYTES: bytes })
     expect(settings).not.toHaveProperty('VITASCOPE_SCRATCH_SPARE_PERCENT')
   })
 
   test('a worker leaves free space on the disk of its node', () => {
-    expect(getSettings(getManifests('evaluation'), 'worker')).toMatchObject({ VITASCOPE_SCRATCH_SPARE_PERCENT: '15' })
+    expect(readSettings(renderOnce('evaluation'), 'worker')).toMatchObject({ VITASCOPE_SCRATCH_SPARE_PERCENT: '15' })
   })
 
   test('each pod of analytics has its own spool volume, which is kept when the pod is deleted', () => {
-    const { spec } = find(getManifests('production'), 'StatefulSet', 'analytics')
+    const { spec } = find(renderOnce('production'), 'StatefulSet', 'analytics')
     expect(spec).toMatchObject({
       volumeClaimTemplates: [{ metadata: { name: 'spool' } }],
       persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
     })
-    expect(getSettings(getManifests('production'), 'analytics')['VITASCOPE_ANALYTICS_SPOOL_DIR']).toBe('/var/lib/vitascope/spool')
-    expect(getSettings(getManifests('open-network'), 'analytics')).not.toHaveProperty('VITASCOPE_ANALYTICS_SPOOL_DIR')
-    expect(find(getManifests('open-network'), 'Deployment', 'analytics')).toBeDefined()
+    expect(readSettings(renderOnce('production'), 'analytics')['VITASCOPE_ANALYTICS_SPOOL_DIR']).toBe('/var/lib/vitascope/spool')
+    expect(readSettings(renderOnce('open-network'), 'analytics')).not.toHaveProperty('VITASCOPE_ANALYTICS_SPOOL_DIR')
+    expect(find(renderOnce('open-network'), 'Deployment', 'analytics')).toBeDefined()
   })
 
   test('the volume of objects is mounted by encoding, worker and delivery, and kept when the release is removed', () => {
-    const manifests = getManifests('cloudnativepg')
+    const manifests = renderOnce('cloudnativepg')
     const claim = find(manifests, 'PersistentVolumeClaim', 'objects')
     expect(claim.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
     expect(claim.spec).toMatchObject({ accessModes: ['ReadWriteMany'] })
     for (const name of ['encoding', 'worker', 'delivery']) {
-      expect(volume(getPod(manifests, name), 'objects')).toEqual({
+      expect(findVolume(findPod(manifests, name), 'objects')).toEqual({
         name: 'objects',
         persistentVolumeClaim: { claimName: claim.metadata.name },
       })
-      const mount = main(getPod(manifests, name)).volumeMounts.find((candidate) => candidate.name === 'objects')
+      const mount = main(findPod(manifests, name)).volumeMounts.find((candidate) => candidate.name === 'objects')
       expect([name, mount?.readOnly ?? false]).toEqual([name, name === 'delivery'])
     }
   })
 
   test('each component mounts only the secrets that it requires', () => {
     const files = (name: string) =>
-      getPod(getManifests('production'), name)
+      findPod(renderOnce('production'), name)
         .volumes.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => `${secret?.secretName}/${key}`))
         .sort()
     const keys = (signer: string, otherKeys: string[] = [], callers: string[] = []) =>
@@ -144,7 +144,7 @@ describeChart('components', () => {
       analytics: ['videos-databases/analytics', ...keys('analytics', [], ['gateway'])],
     }
     for (const name of components) expect([name, files(name)]).toEqual([name, all[name]?.sort()])
-    expect(volume(getPod(getManifests('gateway-api'), 'catalogue'), 'database')?.secret).toMatchObject({
+    expect(findVolume(findPod(renderOnce('gateway-api'), 'catalogue'), 'database')?.secret).toMatchObject({
       secretName: 'catalogue-database',
       items: [{ key: 'url', path: 'url' }],
     })
@@ -153,11 +153,11 @@ describeChart('components', () => {
   test('behind a pooler, services use both URLs, and migrations the direct one', () => {
     const manifests = render(['production'], { database: { pooler: { existingSecret: 'videos-pooler' } } })
     for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']) {
-      const pod = getPod(manifests, name)
-      expect(volume(pod, 'pooler')?.secret).toMatchObject({ secretName: 'videos-pooler', items: [{ key: name, path: 'url' }] })
-      expect(volume(pod, 'database')?.secret).toMatchObject({ secretName: 'videos-databases', items: [{ key: name, path: 'url' }] })
+      const pod = findPod(manifests, name)
+      expect(findVolume(pod, 'pooler')?.secret).toMatchObject({ secretName: 'videos-pooler', items: [{ key: name, path: 'url' }] })
+      expect(findVolume(pod, 'database')?.secret).toMatchObject({ secretName: 'videos-databases', items: [{ key: name, path: 'url' }] })
       const prefix = `VITASCOPE_${name.toUpperCase()}_DATABASE`
-      expect(getSettings(manifests, name)).toMatchObject({
+      expect(readSettings(manifests, name)).toMatchObject({
         [`${prefix}_URL_FILE`]: '/etc/vitascope/pooler/url',
         [`${prefix}_DIRECT_URL_FILE`]: '/etc/vitascope/database/url',
       })
@@ -169,17 +169,17 @@ describeChart('components', () => {
 
   test('only catalogue has the secret of the purge URL of a CDN', () => {
     const manifests = render(['production'], { cdn: { existingSecret: 'videos-cdn' } })
-    const withSecret = components.filter((name) => volume(getPod(manifests, name), 'cdn')?.secret?.secretName === 'videos-cdn')
+    const withSecret = components.filter((name) => findVolume(findPod(manifests, name), 'cdn')?.secret?.secretName === 'videos-cdn')
     expect(withSecret).toEqual(['catalogue'])
-    expect(getSettings(manifests, 'catalogue')).toMatchObject({
+    expect(readSettings(manifests, 'catalogue')).toMatchObject({
       VITASCOPE_CDN_PURGE_URL_FILE: '/etc/vitascope/cdn/url',
       VITASCOPE_CDN_PURGE_SECRET_FILE: '/etc/vitascope/cdn/secret',
     })
-    expect(volume(getPod(getManifests('production'), 'catalogue'), 'cdn')).toBeUndefined()
+    expect(findVolume(findPod(renderOnce('production'), 'catalogue'), 'cdn')).toBeUndefined()
   })
 
   test('migrations run before new pods start, on install and on upgrade', () => {
-    const jobs = workloads(getManifests('production')).filter(({ manifest }) => manifest.kind === 'Job')
+    const jobs = workloads(renderOnce('production')).filter(({ manifest }) => manifest.kind === 'Job')
     expect(jobs.map(({ component }) => component).sort()).toEqual(
       ['analytics', 'auth', 'catalogue', 'collaboration', 'encoding'].map((name) => `${name}-migrate`),
     )
@@ -189,14 +189,14 @@ describeChart('components', () => {
       expect(manifest.metadata.annotations?.['helm.sh/hook-delete-policy']).toContain('before-hook-creation')
       expect(manifest.spec).toMatchObject({ activeDeadlineSeconds: 900, backoffLimit: 3 })
       expect(main(pod).args).toEqual([`apps/${name}/src/migrate.ts`, '--wait'])
-      expect(main(pod).image).toBe(main(getPod(getManifests('production'), name)).image)
+      expect(main(pod).image).toBe(main(findPod(renderOnce('production'), name)).image)
       // The hook brings its own ServiceAccount and its own network policy for the database.
       for (const kind of ['ServiceAccount', 'NetworkPolicy']) {
-        const { annotations } = find(getManifests('production'), kind, component).metadata
+        const { annotations } = find(renderOnce('production'), kind, component).metadata
         expect(annotations?.['helm.sh/hook']).toBe('pre-install,pre-upgrade')
         expect(Number(annotations?.['helm.sh/hook-weight'])).toBeLessThan(0)
       }
-      const services = getManifests('production').filter(({ kind }) => kind === 'Service')
+      const services = renderOnce('production').filter(({ kind }) => kind === 'Service')
       for (const { spec } of services) {
         const { selector } = spec as { selector: Record<string, string> }
         expect(selector['app.kubernetes.io/component']).not.toBe(component)
@@ -206,9 +206,9 @@ describeChart('components', () => {
 
   test('if the database is part of the release, pods wait for it and migrate in an init container', () => {
     for (const set of ['evaluation', 'cloudnativepg']) {
-      expect(workloads(getManifests(set)).filter(({ manifest }) => manifest.kind === 'Job')).toEqual([])
+      expect(workloads(renderOnce(set)).filter(({ manifest }) => manifest.kind === 'Job')).toEqual([])
       for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']) {
-        expect(getPod(getManifests(set), name).initContainers).toMatchObject([
+        expect(findPod(renderOnce(set), name).initContainers).toMatchObject([
           { name: 'migrate', args: [`apps/${name}/src/migrate.ts`, '--wait'] },
         ])
       }
@@ -225,11 +225,11 @@ describeChart('components', () => {
   })
 
   test('a database that the chart creates allows enough connections for an upgrade', () => {
-    const { spec } = find(getManifests('cloudnativepg'), 'Cluster', 'postgres')
+    const { spec } = find(renderOnce('cloudnativepg'), 'Cluster', 'postgres')
     const { postgresql } = spec as { postgresql: { parameters: { max_connections: string } } }
     // 58 per set of services, two sets, and a third one during replacement.
     expect(Number(postgresql.parameters.max_connections)).toBeGreaterThan(3 * 58 + 20)
-    expect(main(getPod(getManifests('evaluation'), 'postgres')).args).toEqual(['-c', 'max_connections=200'])
+    expect(main(findPod(renderOnce('evaluation'), 'postgres')).args).toEqual(['-c', 'max_connections=200'])
   })
 
   test('a custom CA bundle is mounted in every pod', () => {
@@ -242,7 +242,7 @@ describeChart('components', () => {
         component,
         expect.arrayContaining([{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/vitascope/authorities/ca.crt' }]),
       ])
-      expect(volume(pod, 'authorities')?.configMap).toEqual({ name: 'our-authorities', items: [{ key: 'root.pem', path: 'ca.crt' }] })
+      expect(findVolume(pod, 'authorities')?.configMap).toEqual({ name: 'our-authorities', items: [{ key: 'root.pem', path: 'ca.crt' }] })
     }
   })
 
@@ -257,22 +257,20 @@ describeChart('components', () => {
   })
 
   test('an image with a digest is referenced by the digest', () => {
-    expect(main(getPod(getManifests('production'), 'worker')).image).toBe(`images.example.org/vitascope/encoding@sha256:${'b'.repeat(64)}`)
-    expect(main(getPod(getManifests('evaluation'), 'worker')).image).toBe('vitascope/encoding:0.1.0')
+    expect(main(findPod(renderOnce('production'), 'worker')).image).toBe(`images.example.org/vitascope/encoding@sha256:${'b'.repeat(64)}`)
+    expect(main(findPod(renderOnce('evaluation'), 'worker')).image).toBe('vitascope/encoding:0.1.0')
   })
 
   test('workers have a lower priority than the gateway', () => {
-    const classes = getManifests('production').filter(({ kind }) => kind === 'PriorityClass') as (Manifest & { value: number })[]
+    const classes = renderOnce('production').filter(({ kind }) => kind === 'PriorityClass') as (Manifest & { value: number })[]
     const value = (name: string) =>
-      classes.find(({ metadata }) => metadata.name === getPod(getManifests('production'), name).priorityClassName)?.value
+      classes.find(({ metadata }) => metadata.name === findPod(renderOnce('production'), name).priorityClassName)?.value
     expect(value('worker')).toBeLessThan(value('gateway') ?? 0)
-    expect(getPod(getManifests('production'), 'worker').nodeSelector).toEqual({ kind: 'encoder' })
+    expect(findPod(renderOnce('production'), 'worker').nodeSelector).toEqual({ kind: 'encoder' })
   })
 
   test('pods of each revision are spread over nodes and zones', () => {
-    for (const { manifest, pod, component } of workloads(getManifests('production')).filter(
-      (workload) => workload.manifest.kind !== 'Job',
-    )) {
+    for (const { manifest, pod, component } of workloads(renderOnce('production')).filter((workload) => workload.manifest.kind !== 'Job')) {
       const hash = manifest.kind === 'StatefulSet' ? 'controller-revision-hash' : 'pod-template-hash'
       const spread = pod.topologySpreadConstraints?.map(({ topologyKey, matchLabelKeys }) => [topologyKey, ...matchLabelKeys])
       expect([component, spread]).toEqual([
@@ -286,41 +284,41 @@ describeChart('components', () => {
   })
 
   test('topology spread constraints can be disabled', () => {
-    expect(getPod(getManifests('open-network'), 'gateway')).not.toHaveProperty('topologySpreadConstraints')
+    expect(findPod(renderOnce('open-network'), 'gateway')).not.toHaveProperty('topologySpreadConstraints')
   })
 
   test('at most one pod of a component can be disrupted, and the evaluation install has no disruption budgets', () => {
     for (const name of components) {
-      expect(find(getManifests('production'), 'PodDisruptionBudget', name).spec).toMatchObject({
+      expect(find(renderOnce('production'), 'PodDisruptionBudget', name).spec).toMatchObject({
         maxUnavailable: 1,
         unhealthyPodEvictionPolicy: 'AlwaysAllow',
       })
     }
-    expect(getManifests('evaluation').filter(({ kind }) => kind === 'PodDisruptionBudget')).toEqual([])
+    expect(renderOnce('evaluation').filter(({ kind }) => kind === 'PodDisruptionBudget')).toEqual([])
   })
 
   test('a Deployment with an autoscaler does not set replicas', () => {
-    const scaler = find(getManifests('production'), 'HorizontalPodAutoscaler', 'gateway')
+    const scaler = find(renderOnce('production'), 'HorizontalPodAutoscaler', 'gateway')
     expect(scaler.spec).toMatchObject({
       minReplicas: 3,
       maxReplicas: 20,
       scaleTargetRef: { kind: 'Deployment', name: 'videos-vitascope-gateway' },
     })
-    expect(find(getManifests('production'), 'Deployment', 'gateway').spec).not.toHaveProperty('replicas')
-    expect(find(getManifests('production'), 'Deployment', 'worker').spec).toHaveProperty('replicas', 6)
+    expect(find(renderOnce('production'), 'Deployment', 'gateway').spec).not.toHaveProperty('replicas')
+    expect(find(renderOnce('production'), 'Deployment', 'worker').spec).toHaveProperty('replicas', 6)
   })
 
   test('certificates are issued by the configured issuer, or by a CA of the release', () => {
-    const issuer = (set: string) => (find(getManifests(set), 'Certificate', 'auth').spec as { issuerRef: object }).issuerRef
+    const issuer = (set: string) => (find(renderOnce(set), 'Certificate', 'auth').spec as { issuerRef: object }).issuerRef
     expect(issuer('production')).toEqual({ name: 'videos', kind: 'ClusterIssuer', group: 'cert-manager.io' })
     expect(issuer('cloudnativepg')).toEqual({ name: 'videos-vitascope-ca', kind: 'Issuer', group: 'cert-manager.io' })
-    expect(find(getManifests('cloudnativepg'), 'Certificate', 'ca').spec).toMatchObject({ isCA: true })
-    expect(volume(getPod(getManifests('gateway-api'), 'auth'), 'tls')?.secret).toMatchObject({ secretName: 'auth-tls' })
-    expect(getSettings(getManifests('evaluation'), 'auth')).not.toHaveProperty('VITASCOPE_TLS_DIR')
+    expect(find(renderOnce('cloudnativepg'), 'Certificate', 'ca').spec).toMatchObject({ isCA: true })
+    expect(findVolume(findPod(renderOnce('gateway-api'), 'auth'), 'tls')?.secret).toMatchObject({ secretName: 'auth-tls' })
+    expect(readSettings(renderOnce('evaluation'), 'auth')).not.toHaveProperty('VITASCOPE_TLS_DIR')
   })
 
   test('the notes show how to read the first API key, and contain no secret', () => {
-    const getNotes = (set: string, ...args: string[]) => {
+    const renderNotes = (set: string, ...args: string[]) => {
       const { out, code } = helm([
         'install',
         'videos',
@@ -335,12 +333,12 @@ describeChart('components', () => {
       expect(code).toBe(0)
       return { notes: out.slice(out.indexOf('\nNOTES:')), before: out.slice(0, out.indexOf('\nNOTES:')) }
     }
-    const { notes } = getNotes('production')
+    const { notes } = renderNotes('production')
     expect(notes).toContain("kubectl -n vitascope get secret videos-keys -o jsonpath='{.data.system-key}' | base64 -d")
     expect(notes).toContain('https://video.example.org/v2/video')
     // The result is the same with and without a trailing slash.
-    expect(getNotes('production', '--set', 'publicUrl=https://video.example.org/').notes).toContain('video.example.org/v2/video')
-    const evaluation = getNotes('evaluation')
+    expect(renderNotes('production', '--set', 'publicUrl=https://video.example.org/').notes).toContain('video.example.org/v2/video')
+    const evaluation = renderNotes('evaluation')
     expect(evaluation.notes).toContain('port-forward service/videos-vitascope-gateway')
     const generatedSecrets = [...evaluation.before.matchAll(/^ {2}(?:[a-z-]+-key|password|auth|token-keys): (\S{16,})$/gm)].map(
       ([, value = '']) => value,
@@ -350,11 +348,11 @@ describeChart('components', () => {
       expect(evaluation.notes).not.toContain(value)
       expect(evaluation.notes).not.toContain(Buffer.from(value, 'base64').toString())
     }
-    expect(getNotes('workers-alone').notes).toContain('Deployed components: worker.')
+    expect(renderNotes('workers-alone').notes).toContain('Deployed components: worker.')
   })
 
   test('generated keys have valid formats, and are kept when the release is removed', () => {
-    const { data = {}, metadata } = find(getManifests('evaluation'), 'Secret', 'keys')
+    const { data = {}, metadata } = find(renderOnce('evaluation'), 'Secret', 'keys')
     const text = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString()
     expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
     expect(text('master-key').length).toBeGreaterThanOrEqual(32)
@@ -369,7 +367,7 @@ describeChart('components', () => {
   })
 
   test.each(components.filter((name) => name !== 'worker'))('%s can be deployed alone', (name) => {
-    const elsewhere = Object.fromEntries(
+    const remoteAddresses = Object.fromEntries(
       components.map((otherComponent) => {
         const addresses = ['gateway', 'web', 'worker'].includes(otherComponent) ? {} : { address: `${otherComponent}.elsewhere:1` }
         return [
@@ -383,13 +381,13 @@ describeChart('components', () => {
       }),
     )
     const manifests = render(['gateway-api'], {
-      ...elsewhere,
+      ...remoteAddresses,
       httpRoute: { enabled: false },
       networkPolicy: { otherNamespaces: ['elsewhere'] },
     })
-    const foundComponents = new Set(workloads(manifests).map(({ component }) => component.replace('-migrate', '')))
-    expect([...foundComponents]).toEqual([name])
-    const addresses = Object.entries(getSettings(manifests, name)).filter(
+    const renderedComponents = new Set(workloads(manifests).map(({ component }) => component.replace('-migrate', '')))
+    expect([...renderedComponents]).toEqual([name])
+    const addresses = Object.entries(readSettings(manifests, name)).filter(
       ([setting]) => /_ADDRESS$|_URL$/.test(setting) && !/PUBLIC/.test(setting),
     )
     for (const [, address] of addresses) expect(address).toMatch(/^(https:\/\/)?[a-z]+\.elsewhere:[12]$/)

@@ -1,11 +1,11 @@
 // Faults: K2, K5, K6, K7, K13
 import { expect, test } from '@jest/globals'
-import { chart, describeChart, getContainers, helm, type Manifest, render, valueSets, workloads } from './support/chart.ts'
+import { chart, describeChart, helm, listContainers, type Manifest, render, valueSets, workloads } from './support/chart.ts'
 
 /** Highest measured memory of each pod, on a node (bench/results/operations.md, Memory of pods) and under load. */
 const PEAKS_MIB = { gateway: 396, auth: 95, catalogue: 126, encoding: 283, worker: 262, delivery: 130, collaboration: 69, analytics: 363 }
 
-const getBytes = (text = '') => Number.parseFloat(text) * ({ Mi: 2 ** 20, Gi: 2 ** 30 }[text.slice(-2)] ?? Number.NaN)
+const parseBytes = (text = '') => Number.parseFloat(text) * ({ Mi: 2 ** 20, Gi: 2 ** 30 }[text.slice(-2)] ?? Number.NaN)
 
 describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) => {
   const rendered: Manifest[] = []
@@ -37,7 +37,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
       const hasToken = set === 'jobs' && component === 'encoding'
       expect([component, pod.enableServiceLinks, pod.automountServiceAccountToken]).toEqual([component, false, hasToken])
       expect(pod.volumes.filter((volume) => 'hostPath' in volume)).toEqual([])
-      for (const container of getContainers(pod)) {
+      for (const container of listContainers(pod)) {
         expect(container.securityContext).toEqual({
           allowPrivilegeEscalation: false,
           readOnlyRootFilesystem: true,
@@ -50,7 +50,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
   test('every container has resource requests, and limits of memory and disk', () => {
     // Requests of a Job's pod depend on its chunks. Encoding adds them.
     for (const { component, pod } of workloads(manifests()).filter((workload) => workload.component !== 'encode')) {
-      for (const { name, resources } of getContainers(pod)) {
+      for (const { name, resources } of listContainers(pod)) {
         expect([component, name, ...Object.keys(resources.requests).sort()]).toEqual([
           component,
           name,
@@ -67,14 +67,14 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
     for (const [component, peak] of Object.entries(PEAKS_MIB)) {
       const pods = workloads(manifests()).filter((workload) => workload.component === component && workload.manifest.kind !== 'Job')
       for (const { pod } of pods)
-        expect([component, getBytes(pod.containers[0]?.resources.limits['memory']) >= 2 * peak * 2 ** 20]).toEqual([component, true])
+        expect([component, parseBytes(pod.containers[0]?.resources.limits['memory']) >= 2 * peak * 2 ** 20]).toEqual([component, true])
     }
   })
 
   test('the sizes of the emptyDir volumes are below the ephemeral storage limit', () => {
     for (const { component, pod } of workloads(manifests()).filter((workload) => workload.component !== 'encode')) {
-      const limit = pod.containers.reduce((sum, { resources }) => sum + getBytes(resources.limits['ephemeral-storage']), 0)
-      const folders = pod.volumes.flatMap(({ emptyDir }) => (emptyDir ? [getBytes((emptyDir as { sizeLimit: string }).sizeLimit)] : []))
+      const limit = pod.containers.reduce((sum, { resources }) => sum + parseBytes(resources.limits['ephemeral-storage']), 0)
+      const folders = pod.volumes.flatMap(({ emptyDir }) => (emptyDir ? [parseBytes((emptyDir as { sizeLimit: string }).sizeLimit)] : []))
       expect([component, folders.reduce((sum, size) => sum + size, 0) < limit]).toEqual([component, true])
     }
   })
@@ -98,7 +98,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
 
   test('secrets are files, and no other place contains their values', () => {
     for (const { pod } of workloads(manifests())) {
-      for (const { env = [] } of getContainers(pod)) {
+      for (const { env = [] } of listContainers(pod)) {
         expect(env.filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([])
         for (const { name, value } of env) {
           if (/KEY|PASSWORD|SECRET|DATABASE_URL|REDIS_URL|SMTP_URL/.test(name))
@@ -118,9 +118,9 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
         {}) as {
         volumeClaimTemplates?: { metadata: { name: string } }[]
       }
-      const there = [...pod.volumes.map(({ name }) => name), ...volumeClaimTemplates.map(({ metadata }) => metadata.name)].sort()
-      const mounted = [...new Set(getContainers(pod).flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name)))].sort()
-      expect([component, ...mounted]).toEqual([component, ...there])
+      const declaredVolumes = [...pod.volumes.map(({ name }) => name), ...volumeClaimTemplates.map(({ metadata }) => metadata.name)].sort()
+      const mounted = [...new Set(listContainers(pod).flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name)))].sort()
+      expect([component, ...mounted]).toEqual([component, ...declaredVolumes])
     }
   })
 })

@@ -9,11 +9,11 @@ import {
   chart,
   describeChart,
   find,
-  getPod,
-  getSettings,
+  findPod,
   helm,
   type Manifest,
   previousChart,
+  readSettings,
   render,
   valueSets,
 } from './support/chart.ts'
@@ -53,7 +53,7 @@ describeChart('the Kubernetes executor', () => {
 
   test('the pod of a Job equals that of a worker, with secrets of its namespace and an account without permissions', () => {
     const { spec } = readPodTemplate(template())
-    const [pod, worker] = [spec.containers[0], getPod(manifests(), 'worker').containers[0] as Container]
+    const [pod, worker] = [spec.containers[0], findPod(manifests(), 'worker').containers[0] as Container]
     expect(pod).toMatchObject({
       name: 'worker',
       image: worker.image,
@@ -98,7 +98,7 @@ describeChart('the Kubernetes executor', () => {
       'request.userInfo.username == "system:serviceaccount:vitascope:videos-vitascope-encoding"',
     ])
     const expressions = policy.validations.map(({ expression }) => expression).join('\n')
-    const worker = getPod(manifests(), 'worker').containers[0] as Container
+    const worker = findPod(manifests(), 'worker').containers[0] as Container
     for (const text of [worker.image, ...worker.args, 'videos-vitascope-encode', 'encode-keys'])
       expect(expressions).toContain(JSON.stringify(text))
     const pinned = JSON.parse(policy.variables.find(({ name }) => name === 'settings')?.expression ?? '{}')
@@ -129,7 +129,7 @@ describeChart('the Kubernetes executor', () => {
   })
 
   test('encoding is configured for the executor, and is replaced when the pod template of its Jobs changes', () => {
-    expect(getSettings(manifests(), 'encoding')).toMatchObject({
+    expect(readSettings(manifests(), 'encoding')).toMatchObject({
       VITASCOPE_EXECUTOR: 'kubernetes',
       VITASCOPE_KUBERNETES_NAMESPACE: 'encode',
       VITASCOPE_KUBERNETES_OWNER: find(manifests(), 'ConfigMap', 'encode').metadata.name,
@@ -143,12 +143,12 @@ describeChart('the Kubernetes executor', () => {
       return pod.metadata.annotations['vitascope/jobs-version']
     }
     expect(version(render(['jobs'], { encodingImage: { tag: 'other' } }))).not.toBe(version(manifests()))
-    expect(getSettings(render(['production']), 'encoding')).not.toHaveProperty('VITASCOPE_EXECUTOR')
+    expect(readSettings(render(['production']), 'encoding')).not.toHaveProperty('VITASCOPE_EXECUTOR')
   })
 
   test('encoding accepts the longest durations that the values allow', () => {
     const longest = { deadlineSeconds: 2_592_000, ttlSeconds: 2_592_000, stallSeconds: 86_400 }
-    expect(getSettings(render(['jobs'], { encoding: { executor: { kubernetes: longest } } }), 'encoding')).toMatchObject({
+    expect(readSettings(render(['jobs'], { encoding: { executor: { kubernetes: longest } } }), 'encoding')).toMatchObject({
       VITASCOPE_KUBERNETES_DEADLINE_SECONDS: '2592000',
       VITASCOPE_KUBERNETES_TTL_SECONDS: '2592000',
       VITASCOPE_KUBERNETES_STALL_SECONDS: '86400',

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { describeChart, find, getSettings, type Manifest, type PodSpec, render, renderError } from './support/chart.ts'
+import { describeChart, find, type Manifest, type PodSpec, readSettings, render, renderError } from './support/chart.ts'
 
-const getQuery = (manifests: readonly Manifest[]) => {
+const findQuery = (manifests: readonly Manifest[]) => {
   const { triggers } = find(manifests, 'ScaledJob', 'worker').spec as { triggers: { metadata: { query: string } }[] }
   return triggers[0]?.metadata.query
 }
@@ -20,18 +20,18 @@ describeChart('workers started by KEDA', () => {
     const withJobs = render(['keda', 'jobs'])
     expect(JSON.stringify(find(withJobs, 'ScaledJob', 'worker').spec)).toContain(JSON.stringify('kind!~"fetch|encode"}))').slice(1, -1))
     expect([minReplicaCount, jobTargetRef.template.spec.restartPolicy]).toEqual([0, 'Never'])
-    expect(getSettings(manifests, 'worker')).toMatchObject({ VITASCOPE_WORKER_IDLE_SECONDS: '60' })
+    expect(readSettings(manifests, 'worker')).toMatchObject({ VITASCOPE_WORKER_IDLE_SECONDS: '60' })
     const { podSelector } = find(manifests, 'NetworkPolicy', 'worker').spec as { podSelector: { matchLabels: Record<string, string> } }
     expect(jobTargetRef.template.metadata.labels).toMatchObject(podSelector.matchLabels)
     for (const kind of ['Deployment', 'PodDisruptionBudget', 'HorizontalPodAutoscaler'])
       expect(() => find(manifests, kind, 'worker')).toThrow()
-    expect(getSettings(render(['production']), 'worker')).not.toHaveProperty('VITASCOPE_WORKER_IDLE_SECONDS')
+    expect(readSettings(render(['production']), 'worker')).not.toHaveProperty('VITASCOPE_WORKER_IDLE_SECONDS')
   })
 
   test('workers of a separate release are scaled by the queue in the namespace of encoding', () => {
     const alone = (scaledJob: object) => ({ worker: { scaledJob: { enabled: true, prometheus: 'http://prometheus:9090', ...scaledJob } } })
-    const elsewhere = render(['workers-alone'], alone({ namespace: 'media' }))
-    expect(getQuery(elsewhere)).toContain('vitascope_encoding_queue_depth{namespace="media",')
+    const otherNamespace = render(['workers-alone'], alone({ namespace: 'media' }))
+    expect(findQuery(otherNamespace)).toContain('vitascope_encoding_queue_depth{namespace="media",')
     expect(renderError(['workers-alone'], alone({}))).toContain('set `worker.scaledJob.namespace` to the namespace of encoding')
     expect(renderError(['keda'], alone({ namespace: 'media' }))).toContain('set `worker.scaledJob.namespace` to ""')
   })

@@ -78,7 +78,7 @@ async function ofKubernetes(version: string): Promise<SchemaFile> {
     if (!definition) throw new Error(`Kubernetes ${version} has no ${name}`)
     const schema = strict(definition)
     file.$defs[name] = schema
-    for (const reference of getReferences(schema)) collect(reference)
+    for (const reference of listReferences(schema)) collect(reference)
   }
   for (const kind of kinds) {
     const name = schemasByName.get(kind)
@@ -142,9 +142,9 @@ function isReadable(pattern: unknown): boolean {
   }
 }
 
-function getReferences(schema: unknown): string[] {
+function listReferences(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   return Object.entries(schema).flatMap(([key, value]) =>
-    key === '$ref' && typeof value === 'string' ? [value.replace('#/$defs/', '')] : getReferences(value),
+    key === '$ref' && typeof value === 'string' ? [value.replace('#/$defs/', '')] : listReferences(value),
   )
 }

@@ -17,7 +17,7 @@ function metricNames(): Set<string> {
   return new Set(files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/'(vitascope_[a-z_]+)'/g)].map(([, name = '']) => name)))
 }
 
-const getQueries = (text: string) =>
+const listMetrics = (text: string) =>
   [...text.matchAll(/\b(vitascope_[a-z_]+?)(?:_count|_bucket|_sum)?(?=[{[)\s]|$)/gm)].map(([, name = '']) => name)
 
 describeChart('monitoring', () => {
@@ -33,7 +33,7 @@ describeChart('monitoring', () => {
       readFileSync(join(chart, 'monitoring/rules.yaml'), 'utf8'),
       readFileSync(join(chart, 'monitoring/dashboards.yaml'), 'utf8'),
     ]
-    const requested = texts.flatMap(getQueries)
+    const requested = texts.flatMap(listMetrics)
     expect(requested.length).toBeGreaterThan(30)
     expect([...new Set(requested)].filter((name) => !knownMetrics.has(name))).toEqual([])
   })

@@ -1,6 +1,6 @@
 // Faults: K4
 import { expect, test } from '@jest/globals'
-import { components, describeChart, find, getSettings, type Manifest, render } from './support/chart.ts'
+import { components, describeChart, find, type Manifest, readSettings, render } from './support/chart.ts'
 
 /**
  * Connections between components, as in ARCHITECTURE.md. They are repeated here, so that an error
@@ -50,9 +50,9 @@ interface Rule {
   from?: Peer[]
   to?: Peer[]
 }
-const getPolicy = (manifests: Manifest[], component: string) =>
+const findPolicy = (manifests: Manifest[], component: string) =>
   find(manifests, 'NetworkPolicy', component).spec as { ingress: Rule[]; egress: Rule[]; policyTypes: string[] }
-const componentOfPeer = (peer: Peer) => peer.podSelector?.matchLabels['app.kubernetes.io/component']
+const readComponent = (peer: Peer) => peer.podSelector?.matchLabels['app.kubernetes.io/component']
 
 describeChart('the network', () => {
   let manifests: Manifest[] = []
@@ -62,27 +62,25 @@ describeChart('the network', () => {
   }
 
   test.each(components)('%s has egress only to its documented targets', (component) => {
-    const { egress, policyTypes } = getPolicy(production(), component)
+    const { egress, policyTypes } = findPolicy(production(), component)
     expect(policyTypes.sort()).toEqual(['Egress', 'Ingress'])
     const inside = egress.flatMap(({ to = [], ports = [] }) =>
-      to
-        .filter((peer) => componentOfPeer(peer) !== undefined)
-        .flatMap((peer) => ports.map(({ port }) => `${componentOfPeer(peer)}:${port}`)),
+      to.filter((peer) => readComponent(peer) !== undefined).flatMap((peer) => ports.map(({ port }) => `${readComponent(peer)}:${port}`)),
     )
     expect(inside.sort()).toEqual([...(arrows[component] ?? [])].sort())
     const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => (ipBlock ? [addresses[ipBlock.cidr] ?? ipBlock.cidr] : [])))
     expect([...new Set(blocks)].sort()).toEqual([...(outside[component] ?? [])].sort())
-    const rest = egress.flatMap(({ to = [] }) => to.filter((peer) => componentOfPeer(peer) === undefined && !peer.ipBlock))
+    const rest = egress.flatMap(({ to = [] }) => to.filter((peer) => readComponent(peer) === undefined && !peer.ipBlock))
     expect(rest).toHaveLength(1)
     expect(rest[0]).toMatchObject({ podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } })
   })
 
   test.each(components)('%s accepts ingress only from its documented callers, and from readers of metrics', (component) => {
-    const { ingress } = getPolicy(production(), component)
+    const { ingress } = findPolicy(production(), component)
     const callers = ingress.flatMap(({ from = [], ports = [] }) =>
       from
-        .filter((peer) => componentOfPeer(peer) !== undefined)
-        .flatMap((peer) => ports.map(({ port }) => `${componentOfPeer(peer)} to ${port}`)),
+        .filter((peer) => readComponent(peer) !== undefined)
+        .flatMap((peer) => ports.map(({ port }) => `${readComponent(peer)} to ${port}`)),
     )
     const names: Record<string, string> = { 50051: 'grpc', 8080: 'http', 8081: 'upload' }
     const documented = Object.entries(arrows).flatMap(([caller, callees]) =>
@@ -93,7 +91,7 @@ describeChart('the network', () => {
     )
     expect(callers.sort()).toEqual(documented.sort())
     const otherRules = ingress
-      .filter(({ from = [] }) => from.every((peer) => componentOfPeer(peer) === undefined))
+      .filter(({ from = [] }) => from.every((peer) => readComponent(peer) === undefined))
       .flatMap(({ ports = [] }) => ports.map(({ port }) => port))
     const publicPorts: Partial<Record<typeof component, string[]>> = { gateway: ['http'], web: ['http'], delivery: ['public'] }
     const publicPort = publicPorts[component] ?? []
@@ -106,7 +104,7 @@ describeChart('the network', () => {
       networkPolicy: { peers: { database: [{ ipBlock: { cidr: '192.0.2.10/32' } }] } },
     }
     for (const component of ['auth', 'catalogue']) {
-      const peers = getPolicy(render(['cloudnativepg'], values), component).egress.flatMap(({ to = [] }) => to)
+      const peers = findPolicy(render(['cloudnativepg'], values), component).egress.flatMap(({ to = [] }) => to)
       expect(peers).toContainEqual({ podSelector: { matchLabels: { 'cnpg.io/cluster': 'videos' } } })
       expect(peers).toContainEqual({ ipBlock: { cidr: '192.0.2.10/32' } })
     }
@@ -114,7 +112,7 @@ describeChart('the network', () => {
 
   test('the public internet excludes private networks', () => {
     for (const component of ['catalogue', 'encoding']) {
-      const blocks = getPolicy(production(), component).egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))
+      const blocks = findPolicy(production(), component).egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))
       const except = blocks.find(({ cidr }) => cidr === '0.0.0.0/0')?.except ?? []
       for (const network of ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '127.0.0.0/8', '100.64.0.0/10'])
         expect(except).toContain(network)
@@ -123,7 +121,7 @@ describeChart('the network', () => {
 
   test('callers have the addresses of the services', () => {
     for (const component of components) {
-      const settings = getSettings(production(), component)
+      const settings = readSettings(production(), component)
       for (const callee of arrows[component] ?? []) {
         const [name = '', port = ''] = callee.split(':')
         const setting =
@@ -162,7 +160,7 @@ describeChart('the network', () => {
       const callers = Object.entries(arrows)
         .filter(([, callees]) => callees.some((callee) => callee.startsWith(`${component}:`)))
         .map(([caller]) => caller)
-      const received = getSettings(production(), component)['VITASCOPE_TLS_CALLERS'] ?? ''
+      const received = readSettings(production(), component)['VITASCOPE_TLS_CALLERS'] ?? ''
       expect(received.split(',').sort()).toEqual(callers.length === 0 ? [''] : callers.sort())
       const { dnsNames } = find(production(), 'Certificate', component).spec as { dnsNames: string[] }
       expect(dnsNames).toEqual(expect.arrayContaining([component, `videos-vitascope-${component}.vitascope.svc.cluster.local`]))
@@ -170,11 +168,11 @@ describeChart('the network', () => {
   })
 
   test('workers of another release are allowed if their namespace is configured', () => {
-    const { ingress } = getPolicy(
+    const { ingress } = findPolicy(
       render(['production'], { worker: { enabled: false }, networkPolicy: { otherNamespaces: ['encoders'] } }),
       'encoding',
     )
-    const workers = ingress.flatMap(({ from = [] }) => from.filter((peer) => componentOfPeer(peer) === 'worker'))
+    const workers = ingress.flatMap(({ from = [] }) => from.filter((peer) => readComponent(peer) === 'worker'))
     expect(workers).toEqual([
       {
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'encoders' } },

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { describeChart, find, getSettings, render } from './support/chart.ts'
+import { describeChart, find, readSettings, render } from './support/chart.ts'
 
 describeChart('public access', () => {
   test('the Ingress routes to the gateway, except for the pages that web serves and media files', () => {
@@ -18,12 +18,12 @@ describeChart('public access', () => {
   })
 
   test('delivery serves viewers directly with the limits and trusted proxies of the gateway, unless that is disabled', () => {
-    const direct = getSettings(render(['production']), 'delivery')
-    const gateway = getSettings(render(['production']), 'gateway')
+    const direct = readSettings(render(['production']), 'delivery')
+    const gateway = readSettings(render(['production']), 'gateway')
     expect(direct['VITASCOPE_DELIVERY_PUBLIC_LISTEN']).toMatch(/:8082$/)
     for (const name of ['VITASCOPE_LIMITS', 'VITASCOPE_TRUST_PROXY']) expect([name, direct[name]]).toEqual([name, gateway[name]])
     const indirect = render(['production'], { delivery: { direct: false } })
-    expect(getSettings(indirect, 'delivery')).not.toHaveProperty('VITASCOPE_DELIVERY_PUBLIC_LISTEN')
+    expect(readSettings(indirect, 'delivery')).not.toHaveProperty('VITASCOPE_DELIVERY_PUBLIC_LISTEN')
     const text = JSON.stringify(indirect)
     expect(['delivery-public', '"/delivery"', '"port":"public"'].filter((absent) => text.includes(absent))).toEqual([])
   })

@@ -20,7 +20,7 @@ interface ResultLine {
 }
 
 const rendered = new Map<string, Manifest[]>()
-function getManifests(set: string): Manifest[] {
+function renderOnce(set: string): Manifest[] {
   const cached = rendered.get(set) ?? render([set])
   rendered.set(set, cached)
   return cached
@@ -63,23 +63,25 @@ describeSchemas.each(versions)('%s', (version) => {
   }
 
   test.each(Object.keys(valueSets))('accepts all objects of the values %s', (set) => {
-    const responses = check(getManifests(set))
+    const responses = check(renderOnce(set))
     expect(responses.filter(({ status }) => status !== 'statusValid' && status !== 'statusSkipped')).toEqual([])
-    expect(responses).toHaveLength(getManifests(set).length)
+    expect(responses).toHaveLength(renderOnce(set).length)
     expect(responses.filter(({ status }) => status === 'statusSkipped').map(({ kind }) => kind)).toEqual(
       set === 'cloudnativepg' ? ['Cluster'] : [],
     )
   })
 
   test('rejects unknown fields, fields of another type, and unknown kinds', () => {
-    const [deployment] = getManifests('evaluation').filter(({ kind }) => kind === 'Deployment') as [Manifest]
-    const getFault = (manifest: Manifest) => check([manifest]).map(({ status, msg }) => [status, msg])
-    expect(getFault({ ...deployment, spec: { ...deployment.spec, replica: 1 } })).toEqual([
+    const [deployment] = renderOnce('evaluation').filter(({ kind }) => kind === 'Deployment') as [Manifest]
+    const validateManifest = (manifest: Manifest) => check([manifest]).map(({ status, msg }) => [status, msg])
+    expect(validateManifest({ ...deployment, spec: { ...deployment.spec, replica: 1 } })).toEqual([
       ['statusInvalid', expect.stringContaining("additional properties 'replica' not allowed")],
     ])
-    expect(getFault({ ...deployment, spec: { ...deployment.spec, replicas: 'two' } })).toEqual([
+    expect(validateManifest({ ...deployment, spec: { ...deployment.spec, replicas: 'two' } })).toEqual([
       ['statusInvalid', expect.stringMatching(/replicas': got string, want .*integer/)],
     ])
-    expect(getFault({ ...deployment, kind: 'Deploiment' })).toEqual([['statusError', expect.stringContaining('could not find schema')]])
+    expect(validateManifest({ ...deployment, kind: 'Deploiment' })).toEqual([
+      ['statusError', expect.stringContaining('could not find schema')],
+    ])
   })
 })

@@ -3,8 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { makeTokenKeys } from '@vitascope/security'
-import { getPublicKey, SIGNERS, testSigningKey } from '@vitascope/testing/principal-keys'
-import { type Container, describeChart, getContainers, type Manifest, type PodSpec, render, valueSets, workloads } from './support/chart.ts'
+import { SIGNERS, testSigningKey, toPublicKey } from '@vitascope/testing/principal-keys'
+import {
+  type Container,
+  describeChart,
+  listContainers,
+  type Manifest,
+  type PodSpec,
+  render,
+  valueSets,
+  workloads,
+} from './support/chart.ts'
 import { readByAll, readers } from './support/readers.ts'
 
 /** The pods of two components run the program of another one. */
@@ -18,7 +27,7 @@ const contents: Record<string, string> = {
   'keys/master-key': 'm'.repeat(43),
   'keys/token-keys': makeTokenKeys(),
   'keys/system-key': 's'.repeat(40),
-  ...Object.fromEntries(SIGNERS.map((name) => [`public-keys/${name}.pub`, getPublicKey(testSigningKey(name))])),
+  ...Object.fromEntries(SIGNERS.map((name) => [`public-keys/${name}.pub`, toPublicKey(testSigningKey(name))])),
   'database/url': 'postgres://me:secret@db:5432/vitascope',
   ...Object.fromEntries(
     ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'].map((service) => [
@@ -39,7 +48,7 @@ describeChart('settings', () => {
   test.each(Object.keys(valueSets))('with the values %s, every process has all required settings and no unknown ones', (set) => {
     const manifests = render([set])
     for (const { manifest, component, pod } of workloads(manifests)) {
-      for (const container of getContainers(pod)) {
+      for (const container of listContainers(pod)) {
         const name = container.name === 'migrate' && manifest.kind !== 'Job' ? `${component}-migrate` : component
         const read = readers[programs[name] ?? name]
         if (!read) {

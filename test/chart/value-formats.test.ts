@@ -2,8 +2,8 @@
 import { expect, test } from '@jest/globals'
 import { describeChart, render, renderError } from './support/chart.ts'
 
-const at = (setting: string) => `at '/${setting.replaceAll('.', '/')}'`
-const getValues = (setting: string, value: unknown): object =>
+const formatLocation = (setting: string) => `at '/${setting.replaceAll('.', '/')}'`
+const nestValue = (setting: string, value: unknown): object =>
   setting.split('.').reduceRight((inner, key) => ({ [key]: inner }), value) as object
 
 describeChart('invalid formats of values are rejected before the cluster changes', () => {
@@ -45,7 +45,7 @@ describeChart('invalid formats of values are rejected before the cluster changes
     ['encoding.executor.kubernetes.namespace', 'en.code'],
     ['worker.scaledJob.prometheus', 'prometheus:9090'],
   ])('rejects %s: %j', (setting, wrong, where = setting) => {
-    expect(renderError(['production'], getValues(setting, wrong))).toContain(at(where))
+    expect(renderError(['production'], nestValue(setting, wrong))).toContain(formatLocation(where))
   })
 
   test.each<[string, object, string]>([
@@ -99,13 +99,13 @@ describeChart('invalid formats of values are rejected before the cluster changes
   })
 
   test('rejects a quota under which no Job could ever have a pod', () => {
-    const values = getValues('encoding.executor.kubernetes.quota', { 'limits.cpu': 64 })
+    const values = nestValue('encoding.executor.kubernetes.quota', { 'limits.cpu': 64 })
     expect(renderError(['jobs'], values)).toContain('remove `limits.cpu` from `encoding.executor.kubernetes.quota`')
   })
 
   test('rejects values of the previous version that lack current settings, as with `helm upgrade --reuse-values`', () => {
     expect(renderError(['production'], { authorities: null })).toContain("missing property 'authorities'")
-    expect(renderError(['production'], getValues('worker.scratch.sparePercent', null))).toContain("missing property 'sparePercent'")
+    expect(renderError(['production'], nestValue('worker.scratch.sparePercent', null))).toContain("missing property 'sparePercent'")
   })
 
   test('accepts each valid format of addresses, quantities, budgets and images', () => {

@@ -3,7 +3,7 @@ import { moduleFolder } from '../../tools/lib/go-module.ts'
 import { runCommand } from '../../tools/lib/run-command.ts'
 import { type ClusterLocation, start } from './control-plane.ts'
 import { ensureGoProgram } from './go-program.ts'
-import { getKubeconfig } from './keys.ts'
+import { toKubeconfigPath } from './keys.ts'
 import { stopProgram } from './program.ts'
 
 const NAME = 'cert-manager'
@@ -26,7 +26,7 @@ export function provideCertManager(): Promise<string> {
 export async function startCertManager(cluster: ClusterLocation): Promise<void> {
   const command = await provideCertManager()
   const folder = await moduleFolder('github.com/cert-manager/cert-manager', join(import.meta.dirname, NAME))
-  const kubeconfig = getKubeconfig(cluster.folder, 'admin')
+  const kubeconfig = toKubeconfigPath(cluster.folder, 'admin')
   const files = KINDS.flatMap((kind) => ['-f', join(folder, 'deploy/crds', `cert-manager.io_${kind}.yaml`)])
   for (const args of [
     ['apply', '--server-side', ...files],

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { getKubeconfig, getToken, makeKeys } from './keys.ts'
+import { makeKeys, readToken, toKubeconfigPath } from './keys.ts'
 import { type Program, runningPid, startProgram, stopProgram } from './program.ts'
 
 /** Location of a cluster. */
@@ -38,7 +38,7 @@ export async function startControlPlane(cluster: ClusterLocation): Promise<strin
   await startApiServer(cluster)
   start(cluster, controllers(cluster))
   start(cluster, scheduler(cluster))
-  return getKubeconfig(folder, 'admin')
+  return toKubeconfigPath(folder, 'admin')
 }
 
 export async function stopControlPlane(folder: string): Promise<void> {
@@ -66,7 +66,7 @@ export function start({ folder, within }: ClusterLocation, program: Program): vo
 
 function isReady({ folder, address, ports }: ClusterLocation): Promise<boolean> {
   return new Promise((resolve) => {
-    const headers = { authorization: `Bearer ${getToken(folder, 'admin')}` }
+    const headers = { authorization: `Bearer ${readToken(folder, 'admin')}` }
     const ca = readFileSync(join(folder, 'keys/ca.crt'))
     const call = request({ host: address, port: ports.api, path: '/readyz', headers, ca, timeout: 5_000 }, (response) => {
       response.resume()
@@ -137,7 +137,7 @@ function controllers({ folder, programs, hasNodes }: ClusterLocation): Program {
     name: 'controllers',
     command: join(programs, 'kube-controller-manager'),
     args: [
-      ...getClient(folder, 'controllers'),
+      ...buildClientArguments(folder, 'controllers'),
       '--use-service-account-credentials',
       `--service-account-private-key-file=${join(folder, 'keys/accounts.key')}`,
       `--root-ca-file=${join(folder, 'keys/ca.crt')}`,
@@ -149,11 +149,11 @@ function controllers({ folder, programs, hasNodes }: ClusterLocation): Program {
 }
 
 function scheduler({ folder, programs, hasNodes }: ClusterLocation): Program {
-  const args = [...getClient(folder, 'scheduler'), ...(hasNodes ? [] : ['--secure-port=0'])]
+  const args = [...buildClientArguments(folder, 'scheduler'), ...(hasNodes ? [] : ['--secure-port=0'])]
   return { name: 'scheduler', command: join(programs, 'kube-scheduler'), args }
 }
 
-function getClient(folder: string, user: 'controllers' | 'scheduler'): string[] {
-  const file = getKubeconfig(folder, user)
+function buildClientArguments(folder: string, user: 'controllers' | 'scheduler'): string[] {
+  const file = toKubeconfigPath(folder, user)
   return [`--kubeconfig=${file}`, `--authentication-kubeconfig=${file}`, `--authorization-kubeconfig=${file}`, '--leader-elect=false']
 }

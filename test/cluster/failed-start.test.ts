@@ -5,18 +5,18 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { failedStart } from './failed-start.ts'
 import { startProgram, stopProgram } from './program.ts'
 
-let home: string
+let parentFolder: string
 let folder: string
 let logFolder: string
 
 beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), 'vitascope-failed-start-'))
-  folder = join(home, 'cluster')
-  logFolder = join(home, 'kept')
+  parentFolder = mkdtempSync(join(tmpdir(), 'vitascope-failed-start-'))
+  folder = join(parentFolder, 'cluster')
+  logFolder = join(parentFolder, 'kept')
 })
 afterAll(async () => {
   await stopProgram(folder, 'etcd')
-  rmSync(home, { recursive: true, force: true })
+  rmSync(parentFolder, { recursive: true, force: true })
 })
 
 test('the logs of a cluster that fails to start are kept, and the error names their folder and the exited programs', async () => {
@@ -38,6 +38,6 @@ test('the logs of a cluster that fails to start are kept, and the error names th
 })
 
 test('the error of a failed start also reports a failed cleanup', async () => {
-  const failure = await failedStart(join(home, 'nothing'), new Error('no port'), () => Promise.reject(new Error('busy')), logFolder)
+  const failure = await failedStart(join(parentFolder, 'nothing'), new Error('no port'), () => Promise.reject(new Error('busy')), logFolder)
   expect(failure.message).toBe('the cluster did not start: no port; there are no logs; and the cleanup failed: Error: busy')
 })

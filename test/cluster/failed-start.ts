@@ -13,7 +13,7 @@ const LOGS = ['log', 'pods']
  * kept logs and the programs that exited.
  */
 export async function failedStart(folder: string, cause: unknown, end: () => Promise<void>, logFolder = FAILED_LOGS): Promise<Error> {
-  const exitedPrograms = getPrograms(folder).filter((name) => runningPid(folder, name) === undefined)
+  const exitedPrograms = listPrograms(folder).filter((name) => runningPid(folder, name) === undefined)
   const reason = cause instanceof Error ? cause.message : String(cause)
   const exited = exitedPrograms.length === 0 ? '' : `; exited programs: ${exitedPrograms.join(', ')}`
   const failure = new Error(`the cluster did not start: ${reason}${exited}; ${keepLogs(folder, logFolder)}`, { cause })
@@ -25,7 +25,7 @@ export async function failedStart(folder: string, cause: unknown, end: () => Pro
   return failure
 }
 
-function getPrograms(folder: string): string[] {
+function listPrograms(folder: string): string[] {
   const pids = join(folder, 'pid')
   return existsSync(pids) ? readdirSync(pids).sort() : []
 }

@@ -21,7 +21,7 @@ export interface GoProgram {
 }
 
 /** Returns a digest of the source and the compiler. Throws if there is no compiler. */
-export async function getDigest({ source, version }: GoProgram): Promise<string> {
+export async function computeDigest({ source, version }: GoProgram): Promise<string> {
   const go = await runCommand('go', ['version'])
   if (go.code !== 0) throw new Error('a cluster requires Go 1.24 or newer to build the servers of Kubernetes')
   const inputs = ['go.mod', 'go.sum', 'main.go'].map((name) => join(source, name)).filter((file) => existsSync(file))
@@ -37,7 +37,7 @@ export async function getDigest({ source, version }: GoProgram): Promise<string>
  * path. Throws the compiler's output.
  */
 export async function ensureGoProgram(program: GoProgram): Promise<string> {
-  const target = join(BUILT, `${program.name}-${await getDigest(program)}`, program.name)
+  const target = join(BUILT, `${program.name}-${await computeDigest(program)}`, program.name)
   if (!existsSync(target)) await buildGoProgram(program, target)
   return target
 }

@@ -15,12 +15,12 @@ const USERS = {
 export type ClusterUser = keyof typeof USERS
 
 /** Returns the path of a user's kubeconfig. */
-export function getKubeconfig(folder: string, user: ClusterUser): string {
+export function toKubeconfigPath(folder: string, user: ClusterUser): string {
   return join(folder, `${user}.conf`)
 }
 
 /** Returns the bearer token of a user. */
-export function getToken(folder: string, user: ClusterUser): string {
+export function readToken(folder: string, user: ClusterUser): string {
   return readFileSync(join(folder, 'keys', `${user}.token`), 'utf8')
 }
 
@@ -53,13 +53,13 @@ export async function makeKeys(folder: string, { server, names }: { server: stri
 
   const tokens = Object.entries(USERS).map(([user, identity]) => ({
     user: user as ClusterUser,
-    who: identity,
+    identity,
     token: randomBytes(24).toString('hex'),
   }))
-  writeFileSync(join(keys, 'tokens.csv'), tokens.map(({ token, who }) => `${token},${who}`).join('\n'))
+  writeFileSync(join(keys, 'tokens.csv'), tokens.map(({ token, identity }) => `${token},${identity}`).join('\n'))
   for (const { user, token } of tokens) {
     writeFileSync(join(keys, `${user}.token`), token)
-    writeFileSync(getKubeconfig(folder, user), formatKubeconfig(server, join(keys, 'ca.crt'), token))
+    writeFileSync(toKubeconfigPath(folder, user), formatKubeconfig(server, join(keys, 'ca.crt'), token))
   }
   writeFileSync(done, '')
 }

@@ -21,7 +21,7 @@ export function startProgram(folder: string, { name, command, args }: Program): 
   const child = spawn(command, args, { cwd: folder, detached: true, stdio: ['ignore', log, log] })
   child.unref()
   if (child.pid === undefined) throw new Error(`${command} cannot be started`)
-  writeFileSync(join(folder, 'pid', name), `${child.pid} ${getStart(child.pid)}`)
+  writeFileSync(join(folder, 'pid', name), `${child.pid} ${readStartTime(child.pid)}`)
 }
 
 /** Stops a program, by SIGKILL after the grace period. Does nothing if it is not running. */
@@ -46,11 +46,11 @@ export function runningPid(folder: string, name: string): number | undefined {
     throw error
   }
   const [pid = '', start = ''] = text.split(' ')
-  return getStart(Number(pid)) === start ? Number(pid) : undefined
+  return readStartTime(Number(pid)) === start ? Number(pid) : undefined
 }
 
 /** Returns the start time of a process in ticks since boot; empty for a dead process. */
-function getStart(pid: number): string {
+function readStartTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

@@ -33,7 +33,7 @@ try {
   const locationFile = join(folder, 'location.json')
   writeFileSync(locationFile, JSON.stringify(cluster.location))
   Object.assign(toolEnvironment, { VITASCOPE_TEST_CLUSTER: locationFile })
-  const peaks = on === 'node' && 'kubeconfig' in cluster ? watchPeaks(getList(cluster.location)) : undefined
+  const peaks = on === 'node' && 'kubeconfig' in cluster ? watchPeaks(createApiList(cluster.location)) : undefined
   const counts = await runJest({
     files,
     all: false,
@@ -53,7 +53,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-function getList({ folder: clusterFolder, address, ports }: ClusterLocation) {
+function createApiList({ folder: clusterFolder, address, ports }: ClusterLocation) {
   const keys = { tokenFile: join(clusterFolder, 'keys/admin.token'), authorityFile: join(clusterFolder, 'keys/ca.crt') }
   return apiList({ server: `https://${address}:${ports.api}`, ...keys })
 }

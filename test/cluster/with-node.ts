@@ -6,7 +6,7 @@ import { failedStart } from './failed-start.ts'
 import { BUILT, ensureGoModule } from './go-program.ts'
 import { provideHyperkube } from './hyperkube.ts'
 import { IMAGES, type ImageArchive, provideImages } from './images/images.ts'
-import { getKubeconfig } from './keys.ts'
+import { toKubeconfigPath } from './keys.ts'
 import { makeCgroups, removeCgroups } from './node/cgroups.ts'
 import { importImages, startContainerd, stopContainerd, unmountBelow } from './node/containerd.ts'
 import { kubelet, kubeProxy, metricsServer, NODE } from './node/kubelet.ts'
@@ -88,11 +88,12 @@ async function startNode(
   const args = [enforcer, server, join(folder, 'keys/admin.token'), join(folder, 'keys/ca.crt')]
   start(cluster, { name: 'policies', command: process.execPath, args: ['--disable-warning=ExperimentalWarning', ...args] })
 
-  const kubectl = (...args: string[]) => run(join(cluster.programs, 'kubectl'), `--kubeconfig=${getKubeconfig(folder, 'admin')}`, ...args)
+  const kubectl = (...args: string[]) =>
+    run(join(cluster.programs, 'kubectl'), `--kubeconfig=${toKubeconfigPath(folder, 'admin')}`, ...args)
   const objects = join(folder, 'objects.json')
   writeFileSync(objects, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: clusterObjects(folder) }))
   await kubectl('apply', '-f', objects)
-  await until(() => kubectl('get', 'node', NODE), 'the node')
+  await retryUntilDone(() => kubectl('get', 'node', NODE), 'the node')
   await kubectl('wait', '--for=condition=Ready', `node/${NODE}`, '--timeout=180s')
   await kubectl('--namespace', 'kube-system', 'rollout', 'status', 'deployment/coredns', '--timeout=180s')
 }
@@ -102,7 +103,7 @@ export function hasNode(folder: string): boolean {
   return existsSync(join(folder, MARK))
 }
 
-async function until(attempt: () => Promise<unknown>, description: string): Promise<void> {
+async function retryUntilDone(attempt: () => Promise<unknown>, description: string): Promise<void> {
   for (const end = performance.now() + 180_000; ; ) {
     try {
       await attempt()

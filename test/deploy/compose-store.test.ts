@@ -36,20 +36,20 @@ describeWithS3('the containers of compose.yaml that set up the object store', ()
   })
 
   /** Replaces paths and addresses of a container's command by those of this test. */
-  const here = (input: string) =>
+  const replaceContainerPaths = (input: string) =>
     input.replaceAll('/run/secrets', secrets).replaceAll('http://objects:7070', s3.endpoint).replaceAll('$$', '$')
 
   async function prepare(): Promise<void> {
     const { 'object-users': users, 'object-rights': rights } = compose.services
     if (!users || !rights) throw new Error('compose.yaml does not prepare the store')
     const path = `${dirname(s3Path() ?? '')}:${process.env['PATH']}`
-    await execute('/bin/sh', ['-ec', here(users.command[0] ?? '')], { env: { PATH: path } })
-    const settings = Object.fromEntries(Object.entries(rights.environment).map(([name, value]) => [name, here(value)]))
+    await execute('/bin/sh', ['-ec', replaceContainerPaths(users.command[0] ?? '')], { env: { PATH: path } })
+    const settings = Object.fromEntries(Object.entries(rights.environment).map(([name, value]) => [name, replaceContainerPaths(value)]))
     const env = { ...settings, PATH: path, VITASCOPE_S3_BUCKET: s3.bucket }
     await execute(process.execPath, ['--disable-warning=ExperimentalWarning', ...rights.command], { cwd: root, env })
   }
 
-  async function getStore(user: BucketUser) {
+  async function openStore(user: BucketUser) {
     const { endpoint, region, bucket } = s3
     const secretAccessKey = (await readFile(join(secrets, `${user}-s3-secret-key`), 'utf8')).trim()
     return openS3Storage({ endpoint, region, bucket, accessKeyId: user, secretAccessKey })
@@ -65,7 +65,7 @@ describeWithS3('the containers of compose.yaml that set up the object store', ()
         await s3.start()
       }
       await prepare()
-      const [encoding, worker, delivery, backup] = await Promise.all(BUCKET_USERS.map(getStore))
+      const [encoding, worker, delivery, backup] = await Promise.all(BUCKET_USERS.map(openStore))
       if (!encoding || !worker || !delivery || !backup) throw new Error('a component has no store')
       await worker.put(`media/1/${round}`, Buffer.from('bytes'))
       await expect(worker.delete(`media/1/${round}`)).rejects.toThrow()

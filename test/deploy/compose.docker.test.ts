@@ -72,22 +72,26 @@ async function containers(): Promise<Map<string, InspectedContainer>> {
 /** Returns whether a service runs once at each start. */
 const runsOnce = (name: string) => name.endsWith('-migrate') || name === 'object-users' || name === 'object-rights'
 
-async function areHealthy(): Promise<void> {
-  const ill = async () =>
+async function waitUntilHealthy(): Promise<void> {
+  const listUnhealthy = async () =>
     [...(await containers())].flatMap(([name, { State }]) =>
       (runsOnce(name) && State.Status === 'exited') || (State.Status === 'running' && State.Health?.Status === 'healthy') ? [] : [name],
     )
-  await waitFor(async () => (await ill()).length === 0, { timeout: 120_000, interval: 500, describe: 'every container to be healthy' })
+  await waitFor(async () => (await listUnhealthy()).length === 0, {
+    timeout: 120_000,
+    interval: 500,
+    describe: 'every container to be healthy',
+  })
 }
 
-const getApi = (key: string) => createApi(`${url}/v2`, key)
-const system = () => getApi(readFileSync(join(folder, 'secrets/system-key'), 'utf8').trim())
+const createKeyApi = (key: string) => createApi(`${url}/v2`, key)
+const system = () => createKeyApi(readFileSync(join(folder, 'secrets/system-key'), 'utf8').trim())
 
 async function plays(video: VideoRecord): Promise<void> {
-  const getLines = async (address: string | URL) => (await (await fetch(address)).text()).split('\n').filter((line) => /^[^#]/.test(line))
-  const [variant = ''] = await getLines(video.uri.hls)
+  const fetchLines = async (address: string | URL) => (await (await fetch(address)).text()).split('\n').filter((line) => /^[^#]/.test(line))
+  const [variant = ''] = await fetchLines(video.uri.hls)
   const playlist = new URL(variant, video.uri.hls)
-  const [segment = ''] = await getLines(playlist)
+  const [segment = ''] = await fetchLines(playlist)
   const response = await fetch(new URL(segment, playlist))
   expect([response.status, (await response.arrayBuffer()).byteLength > 1_000]).toEqual([200, true])
 }
@@ -96,7 +100,7 @@ let key: string
 let video: VideoRecord
 
 test('every container of compose.yaml becomes healthy, and starts after its dependencies', async () => {
-  await areHealthy()
+  await waitUntilHealthy()
   const all = await containers()
   const services = (await compose('config', '--services')).trim().split('\n')
   expect([...all.keys()].sort()).toEqual(services.sort())
@@ -112,8 +116,8 @@ test('every container of compose.yaml becomes healthy, and starts after its depe
 test('a video is fetched by URL, encoded and delivered', async () => {
   const tenant = await createTenant(system())
   key = tenant.key
-  const { id } = await upload(getApi(key), tenant.organisationId, `${sources.url}/small.mp4`)
-  video = await waitUntilSettled(getApi(key), id, 180_000)
+  const { id } = await upload(createKeyApi(key), tenant.organisationId, `${sources.url}/small.mp4`)
+  video = await waitUntilSettled(createKeyApi(key), id, 180_000)
   expect(video.status).toMatchObject({ status: 'ok', code: 2000 })
   await plays(video)
   expect((await fetch(`${url}/player/${video.video_id}`)).status).toBe(200)
@@ -127,7 +131,7 @@ test('only the gateway publishes a port, and only the services that require it c
   const subnet = await docker('network', 'inspect', '--format', '{{(index .IPAM.Config 0).Subnet}}', 'vitascope_outside')
   expect(subnet.trim()).toBe('172.30.87.0/24')
   const fetchCommand = `fetch('${sources.url}/small.mp4').then(() => process.exit(0), () => process.exit(7))`
-  const goesOut = async (service: string) =>
+  const canConnectOutside = async (service: string) =>
     compose('exec', '--no-TTY', service, 'node', '--eval', fetchCommand).then(
       () => true,
       (error: { code?: number }) => {
@@ -138,7 +142,7 @@ test('only the gateway publishes a port, and only the services that require it c
   const outside = await Promise.all(
     ['gateway', 'auth', 'catalogue', 'encoding', 'worker', 'delivery', 'collaboration', 'analytics'].map(async (name) => [
       name,
-      await goesOut(name),
+      await canConnectOutside(name),
     ]),
   )
   expect(outside.filter(([, goes]) => goes).map(([name]) => name)).toEqual(['gateway', 'catalogue', 'encoding'])
@@ -154,7 +158,7 @@ test('killed processes are restarted', async () => {
     },
     { timeout: 60_000, interval: 500, describe: 'every killed process to be started again' },
   )
-  await areHealthy()
+  await waitUntilHealthy()
   await plays(video)
 })
 
@@ -164,8 +168,8 @@ test('every process exits cleanly on its signal, and the data survives the remov
   expect(ends.filter(([, code]) => code !== 0)).toEqual([])
   await compose('down')
   await compose('up', '--detach', '--no-build')
-  await areHealthy()
-  const { status, body } = await getApi(key).get<VideoRecord>(`/video/${video.video_id}`)
+  await waitUntilHealthy()
+  const { status, body } = await createKeyApi(key).get<VideoRecord>(`/video/${video.video_id}`)
   expect([status, body.status.status]).toEqual([200, 'ok'])
   await plays(video)
 })
@@ -181,8 +185,8 @@ test('a backup of the running platform is restored into new volumes, with new pa
   await execute(join(folder, 'compose/make-secrets.sh'))
   await compose('run', '--rm', 'restore')
   await compose('up', '--detach', '--no-build')
-  await areHealthy()
-  const { status, body } = await getApi(key).get<VideoRecord>(`/video/${video.video_id}`)
+  await waitUntilHealthy()
+  const { status, body } = await createKeyApi(key).get<VideoRecord>(`/video/${video.video_id}`)
   expect([status, body]).toEqual([200, video])
   await plays(video)
   expect((await system().get('/video')).status).toBe(200)

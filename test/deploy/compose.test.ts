@@ -38,7 +38,7 @@ interface Compose {
 const folder = join(import.meta.dirname, '../../deploy')
 const compose = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'), { merge: true }) as Compose
 const { services } = compose
-const ours = Object.entries(services).filter(([, { build }]) => build !== undefined)
+const builtServices = Object.entries(services).filter(([, { build }]) => build !== undefined)
 
 let secrets: string
 beforeAll(() => {
@@ -61,8 +61,8 @@ const unset = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
 
 describe('each process', () => {
   test('runs an existing program with the expected arguments', () => {
-    expect(ours.map(([name]) => name).sort()).toEqual(Object.keys(readers).sort())
-    for (const [name, { command: words = [] }] of ours) {
+    expect(builtServices.map(([name]) => name).sort()).toEqual(Object.keys(readers).sort())
+    for (const [name, { command: words = [] }] of builtServices) {
       // Node options precede the program.
       const command = words.filter((word) => !word.startsWith('--max-'))
       expect([name, statSync(join(folder, '..', command[0] ?? '')).isFile()]).toEqual([name, true])
@@ -74,7 +74,7 @@ describe('each process', () => {
   })
 
   test('receives exactly the settings that it requires', () => {
-    for (const [name, { environment = {} }] of ours) {
+    for (const [name, { environment = {} }] of builtServices) {
       const settings = Object.fromEntries(
         Object.entries(environment).map(([setting, value]) => [
           setting,
@@ -94,7 +94,7 @@ describe('each process', () => {
   })
 
   test('has exactly the secrets that its settings name', () => {
-    for (const [name, { environment = {}, secrets: input = [] }] of ours) {
+    for (const [name, { environment = {}, secrets: input = [] }] of builtServices) {
       const secretNames = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(.+)$/.exec(String(value))?.[1] ?? [])
       expect([name, [...input].sort()]).toEqual([name, secretNames.sort()])
       const keys = input.filter((secret) => secret.endsWith('-signing-key') && secret !== 'upload-signing-key')
@@ -104,7 +104,7 @@ describe('each process', () => {
 
   test('calls ports that the called service listens on', () => {
     let calls = 0
-    for (const [name, { environment = {} }] of ours) {
+    for (const [name, { environment = {} }] of builtServices) {
       for (const [setting, value] of Object.entries(environment)) {
         const [, host = '', port = ''] = /(?:_ADDRESS|_URL|_ENDPOINT)$/.test(setting)
           ? (/^(?:http:\/\/)?([a-z]+):(\d+)$/.exec(String(value)) ?? [])
@@ -122,14 +122,14 @@ describe('each process', () => {
   })
 
   test('runs without privileges, and writes to volumes only', () => {
-    for (const [name, service] of ours) {
+    for (const [name, service] of builtServices) {
       expect([name, service.user, service.read_only, service.cap_drop]).toEqual([name, '10001:10001', true, ['ALL']])
     }
   })
 
   test('starts after its dependencies, and has a readiness check', () => {
     const isMigrated = (name: string) => services[`${name}-migrate`] !== undefined
-    for (const [name, { depends_on = {}, healthcheck, restart, profiles }] of ours) {
+    for (const [name, { depends_on = {}, healthcheck, restart, profiles }] of builtServices) {
       if (profiles) {
         const needed = {
           postgres: { condition: 'service_healthy' },
@@ -154,13 +154,13 @@ describe('each process', () => {
 })
 
 test("each component has the keys of its own user of the store, and only the store containers have the owner's keys", () => {
-  const getKeys = (name: string) => {
+  const readKeys = (name: string) => {
     const { VITASCOPE_S3_ACCESS_KEY_ID: id, VITASCOPE_S3_SECRET_KEY_FILE: file } = services[name]?.environment ?? {}
     return [id, file]
   }
-  for (const user of BUCKET_USERS) expect(getKeys(user)).toEqual([user, `/run/secrets/${user}-s3-secret-key`])
+  for (const user of BUCKET_USERS) expect(readKeys(user)).toEqual([user, `/run/secrets/${user}-s3-secret-key`])
   // Restore writes objects, so it has the keys of encoding.
-  expect(getKeys('restore')).toEqual(getKeys('encoding'))
+  expect(readKeys('restore')).toEqual(readKeys('encoding'))
   const owners = Object.entries(services).filter(([, { secrets: input = [] }]) => input.includes('s3-secret-key'))
   expect(owners.map(([name]) => name)).toEqual(['objects', 'object-users', 'object-rights'])
   expect(services['object-users']?.secrets?.slice(2)).toEqual(BUCKET_USERS.map((user) => `${user}-s3-secret-key`))
@@ -211,8 +211,8 @@ test('every secret and volume is defined, and the script creates each secret onc
     for (const name of input) expect([name, compose.secrets[name]?.file]).toEqual([name, `./secrets/${name}`])
     for (const volume of volumes) {
       const [name = ''] = volume.split(':')
-      const isThere = () => (name === PUBLIC_KEYS ? secretFiles.some(isPublic) : statSync(join(folder, name)).isFile())
-      expect([name, name.startsWith('./') ? isThere() : name in compose.volumes]).toEqual([name, true])
+      const fileExists = () => (name === PUBLIC_KEYS ? secretFiles.some(isPublic) : statSync(join(folder, name)).isFile())
+      expect([name, name.startsWith('./') ? fileExists() : name in compose.volumes]).toEqual([name, true])
     }
   }
 })

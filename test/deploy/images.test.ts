@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { APPS, assemble } from '../../deploy/images/assemble.ts'
-import { getParts } from '../../deploy/images/compile.ts'
-import { billOfMaterials } from '../../deploy/images/sbom.ts'
+import { listModules } from '../../deploy/images/compile.ts'
+import { buildBillOfMaterials } from '../../deploy/images/sbom.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** The reference to the argument in the Dockerfile. */
@@ -146,7 +146,7 @@ describe('the assembled folder', () => {
   })
 
   test('contains every module for which compiled code is cached', () => {
-    const parts = getParts(folder)
+    const parts = listModules(folder)
     expect(parts.filter((part) => part.endsWith('/service.ts')).length).toBe(APPS.length)
     expect(parts.filter((part) => !existsSync(part))).toEqual([])
   })
@@ -208,7 +208,7 @@ test('the bill of materials lists Node, every npm package with its hash, and eve
   write('node_modules/.package-lock.json', JSON.stringify({ packages: installed }))
   const paragraph = (name: string, status: string) => `Package: ${name}\nStatus: ${status}\nArchitecture: amd64\nVersion: 2.36-9+deb12u10\n`
   write('status', [paragraph('libc6', 'install ok installed'), paragraph('gone', 'deinstall ok config-files')].join('\n'))
-  const bill = billOfMaterials(folder, join(folder, 'status'), { node: '24.21.0', openssl: '3.5.2', v8: '13.6' })
+  const bill = buildBillOfMaterials(folder, join(folder, 'status'), { node: '24.21.0', openssl: '3.5.2', v8: '13.6' })
   rmSync(folder, { recursive: true })
   expect(bill).toMatchObject({
     bomFormat: 'CycloneDX',

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { countTests, failRetried, isUnitTest, type JestReport, testFiles } from './jest-run.ts'
 
-const createFile = (name: string, status: string, tests: string[]) => ({
+const buildFile = (name: string, status: string, tests: string[]) => ({
   name,
   status,
   message: '',
@@ -11,9 +11,9 @@ const createFile = (name: string, status: string, tests: string[]) => ({
 test('counts tests, and counts a file that could not be loaded as one failed test', () => {
   const report: JestReport = {
     testResults: [
-      createFile('/a.test.ts', 'passed', ['passed', 'pending']),
-      createFile('/b.test.ts', 'failed', ['passed', 'failed']),
-      createFile('/c.test.ts', 'failed', []),
+      buildFile('/a.test.ts', 'passed', ['passed', 'pending']),
+      buildFile('/b.test.ts', 'failed', ['passed', 'failed']),
+      buildFile('/c.test.ts', 'failed', []),
     ],
   }
   const counts = countTests(report, ['/a.test.ts', '/b.test.ts', '/c.test.ts'])
@@ -22,13 +22,13 @@ test('counts tests, and counts a file that could not be loaded as one failed tes
 })
 
 test('reports a test file that Jest did not run', () => {
-  const report: JestReport = { testResults: [createFile('/a.test.ts', 'passed', ['passed']), createFile('/empty.test.ts', 'passed', [])] }
+  const report: JestReport = { testResults: [buildFile('/a.test.ts', 'passed', ['passed']), buildFile('/empty.test.ts', 'passed', [])] }
   expect(countTests(report, ['/a.test.ts', '/empty.test.ts', '/lost.test.ts']).notRun).toEqual(['/empty.test.ts', '/lost.test.ts'])
 })
 
 test('reports a failed file that passed alone', () => {
   const report: JestReport = {
-    testResults: [createFile('/a.test.ts', 'passed', ['passed']), createFile('/b.test.ts', 'failed', ['failed'])],
+    testResults: [buildFile('/a.test.ts', 'passed', ['passed']), buildFile('/b.test.ts', 'failed', ['failed'])],
   }
   const counts = countTests(report, ['/a.test.ts', '/b.test.ts'], ['/a.test.ts', '/b.test.ts'])
   expect(counts.passedAlone).toEqual([expect.stringMatching(/a[.]test[.]ts$/)])

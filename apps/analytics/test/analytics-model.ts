@@ -28,7 +28,8 @@ const mean = (values: readonly number[]) => (values.length === 0 ? 0 : sum(value
 
 /** Tolerance in seconds. Positions are whole milliseconds and edges are half milliseconds, so closer values are equal. */
 const TOLERANCE = 1e-6
-const furthest = (view: ModelView) => view.furthest ?? (view.ended ? view.duration : Math.max(0, ...view.watched.map(([, to]) => to)))
+const computeFurthest = (view: ModelView) =>
+  view.furthest ?? (view.ended ? view.duration : Math.max(0, ...view.watched.map(([, to]) => to)))
 const overlaps = (parts: ModelView['watched'], from: number, to: number) =>
   parts.some(([a, b]) => a < b && a < to - TOLERANCE && b > from + TOLERANCE)
 
@@ -51,8 +52,8 @@ export function computeWatchedParts(
   const spans = (name: 'watched' | 'rewatched') =>
     received.flatMap((one) => {
       const end = one.duration === 0 ? 1_000 : one.duration
-      return cut(one[name], end).flatMap(([from, to]) =>
-        one.duration === duration ? [[from, to] as const] : cut([wholeCells(from, to, end)], duration),
+      return clipIntervals(one[name], end).flatMap(([from, to]) =>
+        one.duration === duration ? [[from, to] as const] : clipIntervals([wholeCells(from, to, end)], duration),
       )
     })
   const ends = received.map((one) => {
@@ -62,7 +63,7 @@ export function computeWatchedParts(
   return { watched: spans('watched'), rewatched: spans('rewatched'), furthest: Math.max(0, ...ends), ended: false }
 }
 
-const cut = (parts: ModelView['watched'], end: number) =>
+const clipIntervals = (parts: ModelView['watched'], end: number) =>
   parts.flatMap(([from, to]) => (from < Math.min(to, end) ? [[from, Math.min(to, end)] as const] : []))
 function wholeCells(from: number, to: number, duration: number): readonly [number, number] {
   const length = cellSeconds(duration)
@@ -70,13 +71,13 @@ function wholeCells(from: number, to: number, duration: number): readonly [numbe
 }
 
 /** Returns the counts of views. */
-export function getCounts(views: readonly ModelView[]) {
+export function countViews(views: readonly ModelView[]) {
   const played = views.filter((view) => view.played)
   return {
     playerLoads: views.length,
     videoPlays: played.length,
-    completeViews: played.filter((view) => furthest(view) >= view.duration * 0.95 - TOLERANCE).length,
-    bouncedViews: played.filter((view) => furthest(view) <= view.duration * 0.1 + TOLERANCE).length,
+    completeViews: played.filter((view) => computeFurthest(view) >= view.duration * 0.95 - TOLERANCE).length,
+    bouncedViews: played.filter((view) => computeFurthest(view) <= view.duration * 0.1 + TOLERANCE).length,
   }
 }
 
@@ -88,14 +89,16 @@ export function computeBuckets(views: readonly ModelView[]) {
   return {
     viewsPerDuration: [
       ...buckets.map((nth) => played.filter((view) => overlaps(view.watched, edge(view, nth), edge(view, nth + 1))).length),
-      played.filter((view) => furthest(view) >= view.duration).length,
+      played.filter((view) => computeFurthest(view) >= view.duration).length,
     ],
     maxPercentageViewed: [
       ...buckets.map(
         (nth) =>
-          played.filter((view) => furthest(view) >= edge(view, nth) - TOLERANCE && furthest(view) < edge(view, nth + 1) - TOLERANCE).length,
+          played.filter(
+            (view) => computeFurthest(view) >= edge(view, nth) - TOLERANCE && computeFurthest(view) < edge(view, nth + 1) - TOLERANCE,
+          ).length,
       ),
-      played.filter((view) => furthest(view) >= view.duration).length,
+      played.filter((view) => computeFurthest(view) >= view.duration).length,
     ],
   }
 }

@@ -5,14 +5,14 @@ import type { Event } from '@vitascope/proto/analytics/v1/event'
 import { toStoredEvent } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
-import { as, createEvent, openFixture } from './test-analytics.ts'
+import { as, buildEvent, openFixture } from './test-analytics.ts'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
   fixture = await openFixture()
 })
 afterAll(() => fixture.close())
-beforeEach(() => fixture.catalogue.setAway(false))
+beforeEach(() => fixture.catalogue.setUnavailable(false))
 
 const DAY = 86_400_000
 const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10)
@@ -22,14 +22,14 @@ const user = as('uploader')
 const counts = (playerLoads: number, videoPlays = 0, completeViews = 0, bouncedViews = 0) => ({
   ...{ playerLoads, videoPlays, completeViews, bouncedViews },
 })
-async function getCounts(videoId: string, call = user) {
+async function readCounts(videoId: string, call = user) {
   await fixture.settled()
   return (await fixture.reports.getVideo({ organisationId: '', videoId, period: ever }, call)).counts
 }
 
 test('new events and views are counted per organisation and day, and exposed as a metric', async () => {
   const videoId = fixture.catalogue.createVideo(100, '88')
-  const [first, second] = [createEvent({ videoId, viewId: randomUUID() }), createEvent({ videoId, viewId: randomUUID() })]
+  const [first, second] = [buildEvent({ videoId, viewId: randomUUID() }), buildEvent({ videoId, viewId: randomUUID() })]
   await fixture.send([first, first, second])
   await fixture.settled()
   await fixture.send([first])
@@ -61,14 +61,14 @@ describe('an event', () => {
     ['qoe: stalls', () => ({ quality: { stalls: -1, stalledMs: 0, error: '' } })],
     ['qoe: error', () => ({ quality: { stalls: 0, stalledMs: 0, error: 'x'.repeat(101) } })],
   ])('is rejected with “%s”, and the other events of the request count', async (message, alter) => {
-    const [good, other] = [createEvent(view()), createEvent(view())]
+    const [good, other] = [buildEvent(view()), buildEvent(view())]
     const result = await fixture.send([good, { ...other, ...alter(other) }, { ...good, viewId: randomUUID() }])
     expect(result).toEqual({ accepted: 2, rejected: [{ index: 1, message: expect.stringContaining(message) }] })
-    expect(await getCounts(good.videoId)).toMatchObject({ playerLoads: 2 })
-    expect(await getCounts(other.videoId)).toEqual(counts(0))
+    expect(await readCounts(good.videoId)).toMatchObject({ playerLoads: 2 })
+    expect(await readCounts(other.videoId)).toEqual(counts(0))
   })
   test('that requires a known view is rejected when the view is not stored', async () => {
-    const first = createEvent(view())
+    const first = buildEvent(view())
     const other = { ...first, viewId: randomUUID() }
     await fixture.send([first])
     await fixture.settled()
@@ -77,12 +77,12 @@ describe('an event', () => {
       accepted: 2,
       rejected: [{ index: 1, message: expect.stringMatching(/^view_id: too_many_views: /) }],
     })
-    expect(await getCounts(first.videoId)).toMatchObject({ playerLoads: 1 })
+    expect(await readCounts(first.videoId)).toMatchObject({ playerLoads: 1 })
   })
   test('counts under a language of its video, a language of ISO 639 or none', async () => {
     const videoId = fixture.catalogue.createVideo(100, '77', ['pt-BR'])
     const sent = ['pt-BR', 'PT-br', 'pt-PT', 'deu', 'qqq', 'abcdefghij', ''].map((language) =>
-      createEvent({ videoId, viewId: randomUUID(), language }),
+      buildEvent({ videoId, viewId: randomUUID(), language }),
     )
     expect(await fixture.send(sent)).toMatchObject({ accepted: 7 })
     await fixture.settled()
@@ -95,25 +95,25 @@ describe('an event', () => {
     ])
   })
   test('of a bot is rejected', async () => {
-    const event = createEvent(view())
+    const event = buildEvent(view())
     const result = await fixture.send([event, event], { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1)' })
     expect(result).toMatchObject({ accepted: 0, rejected: [{ index: 0 }, { index: 1 }] })
   })
   test('far beyond the end of the video counts up to the end', async () => {
-    const event = createEvent({ ...view(), watched: [{ fromSeconds: 0, toSeconds: Number.POSITIVE_INFINITY }], positionSeconds: 1e300 })
+    const event = buildEvent({ ...view(), watched: [{ fromSeconds: 0, toSeconds: Number.POSITIVE_INFINITY }], positionSeconds: 1e300 })
     expect(await fixture.send([event])).toMatchObject({ accepted: 1 })
-    expect(await getCounts(event.videoId)).toEqual(counts(1, 1, 1, 0))
+    expect(await readCounts(event.videoId)).toEqual(counts(1, 1, 1, 0))
   })
   test('is accepted in requests of 1 to 100 events, from services only', async () => {
-    const event = createEvent(view())
+    const event = buildEvent(view())
     for (const many of [[], Array<Event>(101).fill(event)]) await expect(fixture.send(many)).rejects.toMatchObject({ kind: 'invalid' })
     const call = fixture.events.acceptEvents({ events: [event], userAgent: '', clientAddress: '' }, user)
     await expect(call).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
     expect(await fixture.send(Array<Event>(100).fill(event))).toMatchObject({ accepted: 100 })
-    expect(await getCounts(event.videoId)).toMatchObject({ playerLoads: 1 })
+    expect(await readCounts(event.videoId)).toMatchObject({ playerLoads: 1 })
   })
   test('is accepted in a batch of requests, each of which has its own response', async () => {
-    const [good, other] = [createEvent(view()), createEvent({ ...view(), viewId: 'x' })]
+    const [good, other] = [buildEvent(view()), buildEvent({ ...view(), viewId: 'x' })]
     const requests = [
       { events: [good, { ...good, viewId: randomUUID() }], userAgent: 'a browser', clientAddress: '192.0.2.1' },
       { events: [other, { ...good, viewId: randomUUID() }], userAgent: 'a browser', clientAddress: '192.0.2.2' },
@@ -125,7 +125,7 @@ describe('an event', () => {
       { accepted: 1, rejected: [{ index: 0, message: expect.stringContaining('UUID') }] },
       { accepted: 0, rejected: [{ index: 0, message: expect.stringContaining('crawlers') }] },
     ])
-    expect(await getCounts(good.videoId)).toMatchObject({ playerLoads: 3 })
+    expect(await readCounts(good.videoId)).toMatchObject({ playerLoads: 3 })
     const { days } = await fixture.insights.listViewerDays({ ...rest, organisationId: '', videoId: good.videoId, period: ever }, user)
     expect(days.map(({ uniqueViewers }) => uniqueViewers)).toEqual([2])
     const [first] = requests
@@ -136,15 +136,15 @@ describe('an event', () => {
     await expect(fixture.events.acceptEventBatch({ requests: [first] }, user)).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
   })
   test('of an unverifiable video is rejected as a whole while the catalogue is down, and one of a known video is accepted', async () => {
-    const known = createEvent(view())
+    const known = buildEvent(view())
     await fixture.send([known])
-    const unknown = createEvent(view())
-    fixture.catalogue.setAway(true)
+    const unknown = buildEvent(view())
+    fixture.catalogue.setUnavailable(true)
     await expect(fixture.send([known, unknown])).rejects.toMatchObject({ kind: 'unavailable', reason: 'VIDEO_UNCHECKED' })
     expect(await fixture.send([{ ...known, viewId: randomUUID() }])).toMatchObject({ accepted: 1 })
-    fixture.catalogue.setAway(false)
+    fixture.catalogue.setUnavailable(false)
     expect(await fixture.send([known, unknown])).toMatchObject({ accepted: 2 })
-    expect([await getCounts(known.videoId), await getCounts(unknown.videoId)]).toMatchObject([{ playerLoads: 2 }, { playerLoads: 1 }])
+    expect([await readCounts(known.videoId), await readCounts(unknown.videoId)]).toMatchObject([{ playerLoads: 2 }, { playerLoads: 1 }])
   })
 })
 
@@ -156,11 +156,11 @@ describe('a view', () => {
       await fixture.settled()
       return (await fixture.reports.listVideoDays({ ...rest, organisationId: '', videoId, period: ever }, user)).days
     }
-    await fixture.send([createEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 50 }] })])
+    await fixture.send([buildEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 50 }] })])
     expect(await days()).toEqual([{ day: toDay(now), counts: counts(1, 1) }])
     // Almost the earliest time that is accepted. It is yesterday at any hour.
     const early = now - DAY + 60_000
-    await fixture.send([createEvent({ videoId, viewId, atMs: early, type: 'EVENT_TYPE_LOAD' })])
+    await fixture.send([buildEvent({ videoId, viewId, atMs: early, type: 'EVENT_TYPE_LOAD' })])
     expect(await days()).toEqual([{ day: toDay(early), counts: counts(1, 1) }])
     expect((await fixture.reconcile()).differences).toEqual([])
   })
@@ -171,11 +171,11 @@ describe('a view', () => {
       const by = { organisationId: '1', receivedMs: now, visitor: undefined }
       const watched = [{ fromSeconds: 0, toSeconds: 96 }]
       const early = toStoredEvent(
-        { ...createEvent({ videoId, viewId, atMs: now - 60_000, watched }), type: 3 },
+        { ...buildEvent({ videoId, viewId, atMs: now - 60_000, watched }), type: 3 },
         { ...by, durationMs: 100_000 },
       )
       const late = toStoredEvent(
-        { ...createEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 150 }] }), type: 3 },
+        { ...buildEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 150 }] }), type: 3 },
         { ...by, durationMs: 400_000 },
       )
       return [early, late]
@@ -186,9 +186,9 @@ describe('a view', () => {
         await store.write({ lines: [toLine(event, toDay(event.atMs))], days: [toDay(event.atMs)] })
         await fixture.settled()
       }
-      const { counts: found, watched } = await fixture.reports.getDurationViewed({ organisationId: '', videoId, period: ever }, user)
+      const { counts: viewedCounts, watched } = await fixture.reports.getDurationViewed({ organisationId: '', videoId, period: ever }, user)
       // The watched part beyond the first duration does not count.
-      expect([found, watched?.averageViewingTime]).toEqual([counts(1, 1, 1), 100])
+      expect([viewedCounts, watched?.averageViewingTime]).toEqual([counts(1, 1, 1), 100])
     }
     expect((await fixture.reconcile()).differences).toEqual([])
   })
@@ -232,7 +232,7 @@ describe('reports', () => {
   test('list videos page by page with the catalogue’s titles, also after the videos were deleted', async () => {
     const call = as('standard', '9')
     const ids = Array.from({ length: 5 }, () => fixture.catalogue.createVideo(100, '9'))
-    await fixture.send(ids.map((videoId) => createEvent({ videoId, viewId: randomUUID() })))
+    await fixture.send(ids.map((videoId) => buildEvent({ videoId, viewId: randomUUID() })))
     await fixture.settled()
     const list = { organisationId: '9', period: ever, videoIds: [], languages: [], detailed: true }
     const first = await fixture.reports.listVideos({ ...list, pageSize: 2, pageToken: '', skip: 1 }, call)
@@ -248,7 +248,7 @@ describe('reports', () => {
   })
   test('include the current views', async () => {
     const videoId = fixture.catalogue.createVideo(100, '8')
-    await fixture.send([createEvent({ videoId, viewId: randomUUID() }), createEvent({ videoId, viewId: randomUUID() })])
+    await fixture.send([buildEvent({ videoId, viewId: randomUUID() }), buildEvent({ videoId, viewId: randomUUID() })])
     await fixture.settled()
     expect(await fixture.insights.getRealtime({ organisationId: '8' }, as('standard', '8'))).toEqual({
       views: 2,
@@ -259,8 +259,8 @@ describe('reports', () => {
     const videoId = fixture.catalogue.createVideo(100, '7', ['-1-1'])
     const watched = [{ fromSeconds: 0, toSeconds: 50 }]
     await fixture.send([
-      createEvent({ videoId, viewId: randomUUID(), watched, language: '-1-1' }),
-      createEvent({ videoId, viewId: randomUUID() }),
+      buildEvent({ videoId, viewId: randomUUID(), watched, language: '-1-1' }),
+      buildEvent({ videoId, viewId: randomUUID() }),
     ])
     await fixture.settled()
     const text = async (format: 'EXPORT_FORMAT_CSV' | 'EXPORT_FORMAT_NDJSON' | 'EXPORT_FORMAT_UNSPECIFIED') => {
@@ -288,8 +288,7 @@ describe('the stored data', () => {
   test('contains neither address nor browser of a viewer in any table', async () => {
     const viewer = { clientAddress: '198.51.100.77', userAgent: 'Browser-of-one-person/7.1' }
     const videoId = fixture.catalogue.createVideo()
-    const createEventAt = (atMs: number) =>
-      createEvent({ videoId, viewId: randomUUID(), atMs, watched: [{ fromSeconds: 0, toSeconds: 9 }] })
+    const createEventAt = (atMs: number) => buildEvent({ videoId, viewId: randomUUID(), atMs, watched: [{ fromSeconds: 0, toSeconds: 9 }] })
     const now = Date.now()
     await fixture.send([createEventAt(now), createEventAt(now - DAY + 60_000)], viewer)
     await fixture.settled()
@@ -302,15 +301,15 @@ describe('the stored data', () => {
       .flatMap((text) => [text.replaceAll('.', '[.]'), Buffer.from(text).toString('hex')])
       .join('|')
     for (const { name } of tables) {
-      const found = await fixture.db.query(`select 1 from ${name} as one where one::text ~* $1 limit 1`, [traces])
-      expect([name, found]).toEqual([name, []])
+      const matchingRows = await fixture.db.query(`select 1 from ${name} as one where one::text ~* $1 limit 1`, [traces])
+      expect([name, matchingRows]).toEqual([name, []])
     }
     const { days } = await fixture.insights.listViewerDays({ ...rest, organisationId: '', videoId, period: ever }, user)
     expect(days).toEqual([...new Set([toDay(now - DAY + 60_000), toDay(now)])].map((day) => ({ day, uniqueViewers: 1 })))
   })
   test('is compared with the events, and every different count is reported', async () => {
     const videoId = fixture.catalogue.createVideo()
-    await fixture.send([createEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 9 }] })])
+    await fixture.send([buildEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 9 }] })])
     await fixture.settled()
     expect((await fixture.reconcile()).differences).toEqual([])
     await fixture.db.query('update video_day set plays = plays + 1 where video_id = $1', [videoId])

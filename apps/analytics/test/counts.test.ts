@@ -15,11 +15,11 @@ import {
   computeQuality,
   computeWatchedParts,
   countViewers,
-  getCounts,
+  countViews,
   type ModelView,
   toDay,
 } from './analytics-model.ts'
-import { as, createEvent, openFixture } from './test-analytics.ts'
+import { as, buildEvent, openFixture } from './test-analytics.ts'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
@@ -44,7 +44,7 @@ const viewArbitrary = fc.record({
   // Up to 20 hours ago, so that some began yesterday.
   agoMs: fc.integer({ min: 100_000, max: 20 * 3_600_000 }),
   pace: fc.integer({ min: 1, max: 10_000 }),
-  fate: fc.constantFrom('loaded', 'played', 'played', 'played', 'ended'),
+  outcome: fc.constantFrom('loaded', 'played', 'played', 'played', 'ended'),
   watched: fc.array(interval, { maxLength: 5 }),
   rewatched: fc.array(interval, { maxLength: 2 }),
   language: fc.constantFrom('', 'en', 'de'),
@@ -60,7 +60,7 @@ const viewArbitrary = fc.record({
   ),
   /** The length of a video is unknown, then known, then changed or unknown again. It changes between events. */
   length: fc.option(
-    fc.record({ known: fc.nat(), turns: fc.nat(), into: fc.constantFrom(0, 0.5, 2), again: fc.integer({ min: 0, max: 511 }) }),
+    fc.record({ known: fc.nat(), turns: fc.nat(), into: fc.constantFrom(0, 0.5, 2), resendMask: fc.integer({ min: 0, max: 511 }) }),
     { nil: undefined },
   ),
 })
@@ -84,7 +84,7 @@ function planView(drawn: RandomView, nth: number, videoIds: readonly string[], n
   const duration = DURATIONS[drawn.video] ?? 1
   const videoId = videoIds[drawn.video] ?? ''
   const viewId = crypto.randomUUID()
-  const played = drawn.fate !== 'loaded'
+  const played = drawn.outcome !== 'loaded'
   const scale = (parts: RandomView['watched']) =>
     parts.map(([from, to]) => [ms((from * duration) / 1_000), ms((to * duration) / 1_000)] as const)
   const [watched, rewatched] = played ? [scale(drawn.watched), scale(drawn.rewatched)] : [[], []]
@@ -92,18 +92,18 @@ function planView(drawn: RandomView, nth: number, videoIds: readonly string[], n
   const toStepMs = (step: number) => Math.min(startMs + step * drawn.pace, now)
   const spans = (parts: typeof watched) => parts.map(([fromSeconds, toSeconds]) => ({ fromSeconds, toSeconds }))
   const base = { videoId, viewId, language: drawn.language, subtitle: nth % 2 === 0 ? drawn.subtitle : '' }
-  const events = [createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(0) })]
+  const events = [buildEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(0) })]
   if (played) {
-    events.push(createEvent({ ...base, type: 'EVENT_TYPE_PLAY', atMs: toStepMs(1) }))
+    events.push(buildEvent({ ...base, type: 'EVENT_TYPE_PLAY', atMs: toStepMs(1) }))
     for (const [step, part] of watched.entries()) {
       events.push(
-        createEvent({ ...base, type: 'EVENT_TYPE_PROGRESS', atMs: toStepMs(2 + step), positionSeconds: part[1], watched: spans([part]) }),
+        buildEvent({ ...base, type: 'EVENT_TYPE_PROGRESS', atMs: toStepMs(2 + step), positionSeconds: part[1], watched: spans([part]) }),
       )
     }
     events.push(
-      createEvent({
+      buildEvent({
         ...base,
-        type: drawn.fate === 'ended' ? 'EVENT_TYPE_ENDED' : 'EVENT_TYPE_PROGRESS',
+        type: drawn.outcome === 'ended' ? 'EVENT_TYPE_ENDED' : 'EVENT_TYPE_PROGRESS',
         atMs: toStepMs(9),
         watched: spans(watched),
         rewatched: spans(rewatched),
@@ -115,23 +115,23 @@ function planView(drawn: RandomView, nth: number, videoIds: readonly string[], n
   if (quality) {
     // Measurements accumulate, so an earlier event has smaller values.
     events.push(
-      createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(3), quality: { ...quality, stalls: 0, stalledMs: 0, error: '' } }),
+      buildEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(3), quality: { ...quality, stalls: 0, stalledMs: 0, error: '' } }),
     )
-    events.push(createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(5), quality }))
+    events.push(buildEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(5), quality }))
   }
   const view = {
     ...{ viewId, videoId, duration, startMs, played, watched, rewatched, language: drawn.language, quality },
     subtitle: played || nth % 2 === 0 ? drawn.subtitle : '',
     viewer: `192.0.2.${drawn.viewer}`,
-    ended: drawn.fate === 'ended',
+    ended: drawn.outcome === 'ended',
     playedMs: events.filter(({ type }) => type !== 'EVENT_TYPE_LOAD').map(({ atMs }) => atMs),
   }
   if (!drawn.length) return { view, events, lengths: undefined }
   const lengths = computeLengths(events, duration, drawn.length)
-  const received = events.flatMap(({ type, watched: seen, rewatched: again }, place) =>
+  const received = events.flatMap(({ type, watched: seen, rewatched: repeated }, place) =>
     (lengths[place] ?? []).map((length) => ({
       ...{ duration: length, ended: type === 'EVENT_TYPE_ENDED' },
-      ...{ watched: toPairs(seen), rewatched: toPairs(again) },
+      ...{ watched: toPairs(seen), rewatched: toPairs(repeated) },
     })),
   )
   return { view: { ...view, viewer: `10.0.0.${drawn.viewer}`, ...computeWatchedParts(duration, received) }, events, lengths }
@@ -143,7 +143,7 @@ const toPairs = (spans: Event['watched']) => spans.map(({ fromSeconds, toSeconds
 function computeLengths(
   events: readonly Event[],
   duration: number,
-  { known, turns, into, again }: NonNullable<RandomView['length']>,
+  { known, turns, into, resendMask }: NonNullable<RandomView['length']>,
 ): number[][] {
   const moments = [...new Set(events.map(({ atMs }) => atMs))].sort((a, b) => a - b)
   const from = known % moments.length
@@ -152,7 +152,7 @@ function computeLengths(
     const moment = moments.indexOf(atMs)
     if (moment >= to) return [ms(into * duration)]
     if (moment >= from) return [duration]
-    return (again >> place) & 1 ? [0, duration] : [0]
+    return (resendMask >> place) & 1 ? [0, duration] : [0]
   })
 }
 
@@ -260,7 +260,7 @@ async function expectExport({ organisationId, from }: { organisationId: string; 
     .map((line) => JSON.parse(line))
   const expected = byDay(views).flatMap(({ day, views: ofDay }) =>
     [...Map.groupBy(ofDay, ({ videoId, language }) => `${videoId} ${language}`).values()].map((some) => {
-      const { playerLoads, videoPlays, completeViews, bouncedViews } = getCounts(some)
+      const { playerLoads, videoPlays, completeViews, bouncedViews } = countViews(some)
       const { averagePercentageViewed, averageViewingTime } = computeAverages(some)
       return {
         ...{ day, organisation_id: organisationId, video_id: some[0]?.videoId, language: some[0]?.language },
@@ -283,15 +283,15 @@ async function expectCounts(
   const period = { dateStart: from, dateEnd: '' }
   const requested = { organisationId, period }
   const rest = { pageSize: 0, pageToken: '', skip: 0 }
-  expect((await reports.getViews({ ...requested, videoIds: [] }, call)).counts).toEqual(getCounts(views))
-  const days = byDay(views).map(({ day, views: some }) => ({ day, counts: getCounts(some) }))
+  expect((await reports.getViews({ ...requested, videoIds: [] }, call)).counts).toEqual(countViews(views))
+  const days = byDay(views).map(({ day, views: some }) => ({ day, counts: countViews(some) }))
   expect((await reports.listDays({ ...requested, ...rest, videoIds: [] }, call)).days).toEqual(days)
   expect((await reports.listDays({ ...requested, ...rest, videoIds }, call)).days).toEqual(days)
   for (const [by, list] of [
     ['language', (await reports.listLanguages(requested, call)).languages],
     ['subtitle', (await reports.listSubtitles(requested, call)).languages],
   ] as const) {
-    const expected = [...Map.groupBy(views, (view) => view[by])].map(([language, some]) => ({ language, counts: getCounts(some) }))
+    const expected = [...Map.groupBy(views, (view) => view[by])].map(([language, some]) => ({ language, counts: countViews(some) }))
     expect(new Set(list.map((row) => JSON.stringify(row)))).toEqual(new Set(expected.map((row) => JSON.stringify(row))))
   }
   expect((await insights.listViewerDays({ ...requested, ...rest, videoId: '' }, call)).days).toEqual(countViewers(views))
@@ -303,13 +303,13 @@ async function expectCounts(
     const own = views.filter((view) => view.videoId === videoId)
     const ofVideo = { ...requested, videoId }
     const viewed = await reports.getDurationViewed(ofVideo, call)
-    expect(viewed).toMatchObject({ counts: getCounts(own), durationSeconds: duration, watched: computeBuckets(own) })
+    expect(viewed).toMatchObject({ counts: countViews(own), durationSeconds: duration, watched: computeBuckets(own) })
     const { averagePercentageViewed, averageViewingTime } = computeAverages(own)
     expect(viewed.watched?.averagePercentageViewed).toBeCloseTo(averagePercentageViewed, 1)
     expect(viewed.watched?.averageViewingTime).toBeCloseTo(averageViewingTime, 1)
     const row = videos.find((video) => video.videoId === videoId)
-    if (own.length > 0) expect(row).toMatchObject({ counts: getCounts(own), watched: viewed.watched, durationSeconds: duration })
-    const ofDays = byDay(own).map(({ day, views: some }) => ({ day, counts: getCounts(some) }))
+    if (own.length > 0) expect(row).toMatchObject({ counts: countViews(own), watched: viewed.watched, durationSeconds: duration })
+    const ofDays = byDay(own).map(({ day, views: some }) => ({ day, counts: countViews(some) }))
     expect((await reports.listVideoDays({ ...ofVideo, ...rest }, call)).days).toEqual(ofDays)
     const { watched, rewatched, cellSeconds } = await insights.getHeatmap(ofVideo, call)
     if (own.some(({ played }) => played)) expect({ watched, rewatched, cellSeconds }).toEqual(computeHeat(own, duration))
@@ -322,6 +322,6 @@ async function expectCounts(
     expect((await insights.listViewerDays({ ...ofVideo, ...rest }, call)).days).toEqual(countViewers(own))
     const german = own.filter((view) => view.language === 'de')
     const filtered = await reports.listVideos({ ...requested, ...rest, videoIds: [videoId], languages: ['de'], detailed: false }, call)
-    expect(filtered.videos.map(({ counts }) => counts)).toEqual(german.length > 0 ? [getCounts(german)] : [])
+    expect(filtered.videos.map(({ counts }) => counts)).toEqual(german.length > 0 ? [countViews(german)] : [])
   }
 }

@@ -16,7 +16,7 @@ import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
 import { isLongRun, testLog, waitFor } from '@vitascope/testing'
 import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal-keys'
 import { reconcile } from '../src/reconcile/reconcile.ts'
-import { as, createEvent, startCatalogue } from './test-analytics.ts'
+import { as, buildEvent, startCatalogue } from './test-analytics.ts'
 
 /** The long tests run for ten minutes. */
 const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (isLongRun ? 600 : 15))
@@ -106,7 +106,7 @@ test(
       for (let round = 0; Date.now() < until; round++) {
         const began = Date.now()
         const events = Array.from({ length: EVENTS_PER_REQUEST }, () =>
-          createEvent({
+          buildEvent({
             videoId: videoIds[(nth + round) % videoIds.length] ?? '',
             viewId: randomUUID(),
             watched: [{ fromSeconds: 0, toSeconds: round % 100 }],

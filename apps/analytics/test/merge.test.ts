@@ -10,7 +10,7 @@ import { createMerger } from '../src/view/merge.ts'
 import { addContribution, emptyRollUps } from '../src/view/roll-up.ts'
 import { addRollUps } from '../src/view/roll-up-store.ts'
 import { addEvent, EVENT_TYPE, emptyPart } from '../src/view/view.ts'
-import { analyticsDatabase, createEvent } from './test-analytics.ts'
+import { analyticsDatabase, buildEvent } from './test-analytics.ts'
 
 let database: Awaited<ReturnType<typeof analyticsDatabase>>
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const now = Date.now()
 const createView = (videoId: string) => {
   const by = { organisationId: '1', durationMs: 2_000, receivedMs: now, visitor: undefined }
   const watched = [{ fromSeconds: 0, toSeconds: 1 }]
-  return toStoredEvent({ ...createEvent({ videoId, viewId: randomUUID(), atMs: now, watched }), type: EVENT_TYPE.progress }, by)
+  return toStoredEvent({ ...buildEvent({ videoId, viewId: randomUUID(), atMs: now, watched }), type: EVENT_TYPE.progress }, by)
 }
 
 /** Returns a database on which a round with more than `maxInserts` inserts times out. */
@@ -61,7 +61,7 @@ test('a round that times out is retried with fewer inserts, down to one, so that
 test('the size of rounds grows back to the maximum when they succeed', async () => {
   const store = createEventStore(database.db)
   const requested: unknown[] = []
-  let away = true
+  let isUnavailable = true
   const db: Db = {
     ...database.db,
     transaction: (change, signal) =>
@@ -69,7 +69,7 @@ test('the size of rounds grows back to the maximum when they succeed', async () 
         const query: Query = (text, values = []) => {
           if (!text.startsWith('delete from pending_batch')) return tx.query(text, values)
           requested.push(values[0])
-          return away ? Promise.reject(new Error('away')) : tx.query(text, values)
+          return isUnavailable ? Promise.reject(new Error('away')) : tx.query(text, values)
         }
         return change({ ...tx, query })
       }, signal),
@@ -78,7 +78,7 @@ test('the size of rounds grows back to the maximum when they succeed', async () 
   const merge = createMerger(db, { maxEvents: 40 })
   for (let round = 0; round < 8; round++) await expect(merge()).rejects.toThrow('away')
   expect(requested).toEqual([40, 20, 10, 5, 2, 1, 1, 1])
-  away = false
+  isUnavailable = false
   expect(await merge()).toBe(1)
   for (let round = 0; requested.at(-1) !== 40 && round < 100; round++) await merge()
   await merge()

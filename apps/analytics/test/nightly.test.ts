@@ -6,10 +6,10 @@ import { type Claim, createComparisonStore } from '../src/reconcile/comparison-s
 import { createNightlyComparison, registerComparisonMetrics } from '../src/reconcile/nightly.ts'
 import type { Reconciliation } from '../src/reconcile/reconcile.ts'
 import { reconcileInChildProcess } from '../src/reconcile/reconcile-in-child-process.ts'
-import { createEvent, openFixture } from './test-analytics.ts'
+import { buildEvent, openFixture } from './test-analytics.ts'
 
 const { signal } = new AbortController()
-const FOUND: Reconciliation = { since: '2026-01-01', events: 3, views: 2, differences: [] }
+const RECONCILIATION: Reconciliation = { since: '2026-01-01', events: 3, views: 2, differences: [] }
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
@@ -38,7 +38,7 @@ test('after midnight one replica compares once, and every replica exposes the re
   const compare = async () => {
     runs++
     await new Promise<void>((resolve) => ends.push(resolve))
-    return { ...FOUND, differences: [{ table: 'video_day', key: '1', counts: ['plays: 1, 2'] }] }
+    return { ...RECONCILIATION, differences: [{ table: 'video_day', key: '1', counts: ['plays: 1, 2'] }] }
   }
   const [first, second] = [replica(compare), replica(compare)]
   expect(await first.readMetric('last_comparison_timestamp_seconds')).toBeUndefined()
@@ -66,15 +66,15 @@ test('after midnight one replica compares once, and every replica exposes the re
 
 test('a failed comparison is retried an hour later by any replica, and the last result remains visible', async () => {
   let runs = 0
-  const fails = () => {
+  const failRun = () => {
     runs++
     return Promise.reject(new Error('the database is unavailable'))
   }
   const succeeds = () => {
     runs++
-    return Promise.resolve(FOUND)
+    return Promise.resolve(RECONCILIATION)
   }
-  const [failing, healthy] = [replica(fails), replica(succeeds)]
+  const [failing, healthy] = [replica(failRun), replica(succeeds)]
   await failing.check(signal)
   await midnightPasses()
   const before = await healthy.readMetric('last_comparison_timestamp_seconds')
@@ -105,14 +105,14 @@ test('a result is not saved if another replica has claimed the comparison in the
 
 test('the comparison runs in a separate process and logs a difference as an error', async () => {
   const videoId = fixture.catalogue.createVideo(100)
-  await fixture.send([createEvent({ videoId, viewId: randomUUID() })])
+  await fixture.send([buildEvent({ videoId, viewId: randomUUID() })])
   await fixture.settled()
   const url = fixture.databaseUrl
   expect(await reconcileInChildProcess(url, signal)).toMatchObject({ events: 1, views: 1, differences: [] })
 
   await fixture.db.query('update video_day set plays = 5 where video_id = $1', [videoId])
   const errors: unknown[] = []
-  const log = { error: (what: unknown) => errors.push(what) } as unknown as Logger
+  const log = { error: (fields: unknown) => errors.push(fields) } as unknown as Logger
   const { check, readMetric } = replica((until) => reconcileInChildProcess(url, until), log)
   await check(signal)
   await midnightPasses()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import { as, createEvent, openFixture } from './test-analytics.ts'
+import { as, buildEvent, openFixture } from './test-analytics.ts'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
@@ -27,15 +27,15 @@ async function setReadOnly(on: boolean) {
 
 test('while the database is read-only, events are written to disk, and they count when it accepts writes again', async () => {
   const videoId = fixture.catalogue.createVideo()
-  await fixture.send([createEvent({ videoId, viewId: randomUUID() })])
+  await fixture.send([buildEvent({ videoId, viewId: randomUUID() })])
   await setReadOnly(true)
   for (let nth = 0; nth < 3; nth++) {
-    expect(await fixture.send([createEvent({ videoId, viewId: randomUUID() })])).toEqual({ accepted: 1, rejected: [] })
+    expect(await fixture.send([buildEvent({ videoId, viewId: randomUUID() })])).toEqual({ accepted: 1, rejected: [] })
   }
   expect(await fixture.db.query('select 1 from event')).toHaveLength(1)
   await setReadOnly(false)
-  const loads = async () =>
+  const readLoads = async () =>
     (await fixture.reports.getVideo({ organisationId: '', videoId, period: undefined }, as('uploader'))).counts?.playerLoads
-  await waitFor(async () => (await loads()) === 4, { timeout: 60_000, describe: 'four views' })
+  await waitFor(async () => (await readLoads()) === 4, { timeout: 60_000, describe: 'four views' })
   expect((await fixture.reconcile()).differences).toEqual([])
 }, 120_000)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Db } from '@vitascope/postgres'
 import { reportHandlers } from '../src/report/report-rpc.ts'
 import { createReportStore } from '../src/report/report-store.ts'
-import { as, createEvent, openFixture } from './test-analytics.ts'
+import { as, buildEvent, openFixture } from './test-analytics.ts'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
@@ -16,7 +16,7 @@ const firstPage = { pageSize: 0, pageToken: '', skip: 0 }
 test('the counts of a report match each other when views are merged between its statements', async () => {
   const videoId = fixture.catalogue.createVideo(100)
   const addView = async () => {
-    await fixture.send([createEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 100 }] })])
+    await fixture.send([buildEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 100 }] })])
     await fixture.settled()
   }
   await addView()

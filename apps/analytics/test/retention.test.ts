@@ -14,27 +14,27 @@ import { createRejectedCounter } from '../src/event/rejected-events.ts'
 import { openSpool } from '../src/event/spool.ts'
 import { analyticsRetention } from '../src/retention/retention.ts'
 import { toDay } from '../src/view/contribution.ts'
-import { as, createEvent, openFixture } from './test-analytics.ts'
+import { as, buildEvent, openFixture } from './test-analytics.ts'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
   fixture = await openFixture()
   // Without the partitions for data from before partitioning, each week has its own partition.
-  const firsts = await fixture.db.query<{ name: string }>(
+  const oldPartitions = await fixture.db.query<{ name: string }>(
     `select inhrelid::regclass::text as name from pg_inherits where inhparent in ('view'::regclass, 'viewer'::regclass) and inhrelid::regclass::text like '%before%'`,
   )
-  for (const { name } of firsts) await fixture.db.query(`drop table ${name}`)
+  for (const { name } of oldPartitions) await fixture.db.query(`drop table ${name}`)
 })
 afterAll(() => fixture.close())
 
 const DAY = 86_400_000
-const KEPT_DAYS = 30
+const RETENTION_DAYS = 30
 const now = Date.now()
 const user = as('standard')
 /** Runs one round of retention at the time `now`. */
 async function removeOld(db: Db = fixture.db, limit = 2_000): Promise<void> {
   const { signal } = new AbortController()
-  for (const { remove } of analyticsRetention(db, KEPT_DAYS, () => now)) await deleteInBatches(remove, { limit, signal })
+  for (const { remove } of analyticsRetention(db, RETENTION_DAYS, () => now)) await deleteInBatches(remove, { limit, signal })
 }
 const ever = { dateStart: '', dateEnd: '9999-12-31' }
 const rest = { pageSize: 0, pageToken: '', skip: 0 }
@@ -44,7 +44,7 @@ async function writePastEvent(videoId: string, viewId: string, daysAgo: number, 
   const atMs = Math.round(now - daysAgo * DAY)
   const quality = { startupMs: 100 * daysAgo, stalls: 1, stalledMs: 50, error: '' }
   const playerEvent = {
-    ...createEvent({ videoId, viewId, atMs, watched: [{ fromSeconds: 0, toSeconds: 10 + daysAgo }], language: 'en' }),
+    ...buildEvent({ videoId, viewId, atMs, watched: [{ fromSeconds: 0, toSeconds: 10 + daysAgo }], language: 'en' }),
     type: 3,
     quality,
   }
@@ -83,48 +83,48 @@ const viewIds = async () => new Set((await fixture.db.query<{ view_id: string }>
 
 test('reports do not change when the events, views and viewers of old days are removed', async () => {
   const videoId = fixture.catalogue.createVideo(100)
-  const [old, across, young] = [randomUUID(), randomUUID(), randomUUID()]
+  const [old, across, recentView] = [randomUUID(), randomUUID(), randomUUID()]
   await writePastEvent(videoId, old, 70, 'anna')
   await writePastEvent(videoId, old, 69.9, 'anna')
   await writePastEvent(videoId, randomUUID(), 70, 'bert')
   await writePastEvent(videoId, across, 32, 'anna')
   await writePastEvent(videoId, across, 28, 'anna')
-  await writePastEvent(videoId, young, 1, 'carl')
+  await writePastEvent(videoId, recentView, 1, 'carl')
   await fixture.settled()
   const before = await allReports(videoId)
   expect(before.views.counts).toMatchObject({ playerLoads: 4, videoPlays: 4 })
 
   await removeOld()
-  expect(await viewIds()).toEqual(new Set([across, young]))
+  expect(await viewIds()).toEqual(new Set([across, recentView]))
   const days = await fixture.db.query<{ day: string }>('select distinct day::text as day from event order by 1')
   expect(days.map(({ day }) => day)).toEqual([toDay(now - 28 * DAY), toDay(now - DAY)])
   // Weeks are removed whole.
-  expect(await fixture.db.query('select 1 from viewer where day < $1', [toDay(now - (KEPT_DAYS + 7) * DAY)])).toEqual([])
+  expect(await fixture.db.query('select 1 from viewer where day < $1', [toDay(now - (RETENTION_DAYS + 7) * DAY)])).toEqual([])
   expect(await allReports(videoId)).toEqual(before)
   // Days without events are not compared, nor are views that began on them.
   expect((await fixture.reconcile()).differences).toEqual([])
 
   // A view that began on a removed day stays the same view. A new view is counted in addition.
   await writePastEvent(videoId, across, 0.5, 'anna')
-  await fixture.send([createEvent({ videoId, viewId: randomUUID(), atMs: now })])
+  await fixture.send([buildEvent({ videoId, viewId: randomUUID(), atMs: now })])
   await fixture.settled()
   const after = await allReports(videoId)
   expect(after.views.counts).toMatchObject({ playerLoads: 5, videoPlays: 5 })
-  const counts = new Map(after.videoDays.days.map(({ day, counts: found }) => [day, found?.playerLoads]))
+  const counts = new Map(after.videoDays.days.map(({ day, counts: dayCounts }) => [day, dayCounts?.playerLoads]))
   expect(counts.get(toDay(now - 32 * DAY))).toBe(1)
   expect((await fixture.reconcile()).differences).toEqual([])
 })
 
 test('a view whose video was replaced is removed as a whole when its last part is old', async () => {
   const videoId = fixture.catalogue.createVideo(100)
-  const [across, gone] = [randomUUID(), randomUUID()]
-  const firstDay = Math.floor(now / DAY) - KEPT_DAYS
+  const [across, removedView] = [randomUUID(), randomUUID()]
+  const firstDay = Math.floor(now / DAY) - RETENTION_DAYS
   /** Days since the start of the first partition of views that is kept. */
   const cut = now / DAY - (firstDay - ((firstDay - 4) % 28))
   const minutes = 1 / 1_440
   for (const [viewId, shift] of [
     [across, 0],
-    [gone, 10 * minutes],
+    [removedView, 10 * minutes],
   ] as const) {
     await writePastEvent(videoId, viewId, cut + shift + 2 * minutes, 'anna', 0)
     await writePastEvent(videoId, viewId, cut + shift + minutes, 'anna')
@@ -156,8 +156,8 @@ test('all parts of a view are removed in one transaction, for any batch size', a
     ...fixture.db,
     transaction: async (change, signal) => {
       const response = await fixture.db.transaction(change, signal)
-      const left = await fixture.db.query<{ view_id: string }>('select view_id from view where video_id = $1', [videoId])
-      whole.push(...Array.from(Map.groupBy(left, (row) => row.view_id).values(), (parts) => parts.length))
+      const remainingRows = await fixture.db.query<{ view_id: string }>('select view_id from view where video_id = $1', [videoId])
+      whole.push(...Array.from(Map.groupBy(remainingRows, (row) => row.view_id).values(), (parts) => parts.length))
       return response
     },
   }
@@ -187,18 +187,18 @@ test('a day with uncounted events is kept until they are counted', async () => {
 
 test('spooled events older than the retention are rejected, and count no view twice', async () => {
   const videoId = fixture.catalogue.createVideo(100)
-  const [gone, young] = [randomUUID(), randomUUID()]
-  await writePastEvent(videoId, gone, KEPT_DAYS + 30, 'anna')
+  const [expiredView, recentView] = [randomUUID(), randomUUID()]
+  await writePastEvent(videoId, expiredView, RETENTION_DAYS + 30, 'anna')
   await fixture.settled()
   await removeOld()
-  expect(await viewIds()).not.toContain(gone)
+  expect(await viewIds()).not.toContain(expiredView)
 
   const createStored = (viewId: string, daysAgo: number) => {
     const atMs = now - daysAgo * DAY
-    const event = { ...createEvent({ videoId, viewId, atMs }), type: 3 }
+    const event = { ...buildEvent({ videoId, viewId, atMs }), type: 3 }
     return toStoredEvent(event, { organisationId: '1', durationMs: 100_000, receivedMs: atMs, visitor: undefined })
   }
-  const events = [createStored(gone, KEPT_DAYS + 2), createStored(gone, KEPT_DAYS), createStored(young, 2)]
+  const events = [createStored(expiredView, RETENTION_DAYS + 2), createStored(expiredView, RETENTION_DAYS), createStored(recentView, 2)]
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-late-'))
   const spool = await openSpool({ folder, maxBytes: 1_000_000, log: testLog })
   await spool.append({ lines: events.map((event) => toLine(event, toDay(event.atMs))), days: events.map(({ atMs }) => toDay(atMs)) })
@@ -208,7 +208,7 @@ test('spooled events older than the retention are rejected, and count no view tw
     store,
     spool,
     countRejected: createRejectedCounter(metrics),
-    retentionDays: KEPT_DAYS,
+    retentionDays: RETENTION_DAYS,
     log: testLog,
     metrics,
     now: () => now,
@@ -220,7 +220,7 @@ test('spooled events older than the retention are rejected, and count no view tw
 
   const { counts } = await fixture.reports.getVideo({ organisationId: '1', videoId, period: ever }, user)
   expect(counts).toMatchObject({ playerLoads: 2, videoPlays: 2 })
-  expect(await viewIds()).not.toContain(gone)
+  expect(await viewIds()).not.toContain(expiredView)
   expect(await metrics.text()).toMatch(/vitascope_analytics_rejected_events_total\{.*reason="too_old".*\} 2/)
   expect((await fixture.reconcile()).differences).toEqual([])
 })

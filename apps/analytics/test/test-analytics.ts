@@ -43,10 +43,10 @@ export function as(userType: UserKind, organisationId = '1'): Call {
 export async function startCatalogue() {
   const server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('catalogue') })
   const videos = new Map<string, VideoSummary>()
-  const catalogue = { address: '', videos, away: false, stop: () => server.drain(100) }
+  const catalogue = { address: '', videos, isUnavailable: false, stop: () => server.drain(100) }
   server.implement(VideoSummaryServiceService, {
     async listVideoSummaries({ videoIds, withTexts }) {
-      if (catalogue.away) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is away')
+      if (catalogue.isUnavailable) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is away')
       const summaries = videoIds.flatMap((id) => videos.get(id) ?? [])
       return { summaries: withTexts ? summaries : summaries.map((summary) => ({ ...summary, texts: undefined })) }
     },
@@ -55,8 +55,8 @@ export async function startCatalogue() {
   let last = 0
   return {
     ...catalogue,
-    setAway: (away: boolean) => {
-      catalogue.away = away
+    setUnavailable: (isUnavailable: boolean) => {
+      catalogue.isUnavailable = isUnavailable
     },
     createVideo(durationSeconds: number | undefined = 100, organisationId = '1', languages: string[] = []): string {
       const videoId = String(++last * 1_000_003)
@@ -133,7 +133,7 @@ export async function openFixture({ replicas = 1, databaseUrl }: { replicas?: nu
 }
 
 /** Returns an event with all fields set. */
-export function createEvent(more: Partial<Event> & { videoId: string; viewId: string }): Event {
+export function buildEvent(more: Partial<Event> & { videoId: string; viewId: string }): Event {
   return {
     type: 'EVENT_TYPE_PROGRESS',
     atMs: Date.now(),

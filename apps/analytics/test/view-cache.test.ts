@@ -9,7 +9,7 @@ import type { StoredEvent } from '../src/view/event-row.ts'
 import { mergeRound } from '../src/view/merge.ts'
 import { batchViews } from '../src/view/view-batch.ts'
 import { createViewCache } from '../src/view/view-cache.ts'
-import { analyticsDatabase, createEvent } from './test-analytics.ts'
+import { analyticsDatabase, buildEvent } from './test-analytics.ts'
 
 let database: Awaited<ReturnType<typeof analyticsDatabase>>
 beforeAll(async () => {
@@ -17,21 +17,21 @@ beforeAll(async () => {
 })
 afterAll(() => database?.close())
 
-const createStored = (videoId: string): StoredEvent => toStoredEvent({ ...createEvent({ videoId, viewId: randomUUID() }), type: 1 }, by)
+const createStored = (videoId: string): StoredEvent => toStoredEvent({ ...buildEvent({ videoId, viewId: randomUUID() }), type: 1 }, by)
 const by = { organisationId: '1', durationMs: 100_000, receivedMs: Date.now(), visitor: undefined }
 const toBatch = (event: StoredEvent) => ({ lines: [toLine(event, toDay(event.atMs))], days: [toDay(event.atMs)] })
 const findViews = async () => (await database.db.query<{ view_id: string }>('select view_id from view')).map(({ view_id }) => view_id)
 
 test('for a batch id that another replica reused, the batch in the database counts, not the lost one', async () => {
-  const [own, theirs] = [randomUUID(), randomUUID()]
+  const [own, otherWriter] = [randomUUID(), randomUUID()]
   const viewCache = createViewCache({ writer: own })
-  const [kept, lost, durable] = [createStored('1'), createStored('1'), createStored('1')]
-  viewCache.add(await createEventStore(database.db, own).write(toBatch(kept)), [batchViews([kept])])
+  const [retained, lost, durable] = [createStored('1'), createStored('1'), createStored('1')]
+  viewCache.add(await createEventStore(database.db, own).write(toBatch(retained)), [batchViews([retained])])
   // The failover lost an insert of this replica that had the same id.
-  const batchId = await createEventStore(database.db, theirs).write(toBatch(durable))
+  const batchId = await createEventStore(database.db, otherWriter).write(toBatch(durable))
   viewCache.add(batchId, [batchViews([lost])])
   expect(await mergeRound(database.db, { viewCache })).toBe(2)
-  expect((await findViews()).toSorted()).toEqual([kept.viewId, durable.viewId].toSorted())
+  expect((await findViews()).toSorted()).toEqual([retained.viewId, durable.viewId].toSorted())
   expect(await reconcile(database.db)).toMatchObject({ differences: [], views: 2 })
 })
 

@@ -31,7 +31,7 @@ const start = (value?: string, more: { file?: string | undefined; cipher?: typeo
   return ensureInstallation({ db, outbox, cipher: more.cipher ?? cipher, source: { value, file }, log: testLog })
 }
 const find = (value: string) => createApiKeyStore(database.db, cipher).find(value, never)
-const written = () => readFileSync(join(folder, 'system-key'), 'utf8').trim()
+const readKeyFile = () => readFileSync(join(folder, 'system-key'), 'utf8').trim()
 const A = 'configured-value-number-A'
 const B = 'configured-value-number-B'
 
@@ -57,12 +57,12 @@ test('concurrent and repeated first starts create one organisation, one system u
 
 test('without a configured value, the first start creates a key and writes it to a file that only the owner can read', async () => {
   await Promise.all([start(), start()])
-  const value = written()
+  const value = readKeyFile()
   expect(isKeyValue(value)).toBe(true)
   expect(statSync(join(folder, 'system-key')).mode & 0o777).toBe(0o600)
   expect(await find(value)).toMatchObject({ value })
   await start()
-  expect(written()).toBe(value)
+  expect(readKeyFile()).toBe(value)
 })
 
 test('no key is created when it cannot be written to the file', async () => {
@@ -70,12 +70,12 @@ test('no key is created when it cannot be written to the file', async () => {
   await expect(start(undefined, { file: join(folder, 'nowhere', 'system-key') })).rejects.toThrow()
   expect(await database.db.query('select from api_key')).toHaveLength(0)
   await start()
-  expect(await find(written())).toBeDefined()
+  expect(await find(readKeyFile())).toBeDefined()
 })
 
 test('a new configured value replaces the key, and a missing value keeps it', async () => {
   await start()
-  const result = written()
+  const result = readKeyFile()
   await start(A)
   expect(await find(result)).toBeUndefined()
   expect(await find(A)).toBeDefined()

@@ -77,22 +77,22 @@ describe('the log', () => {
   test('stores entries of weeks without a partition, and drops weeks that are past the retention', async () => {
     const day = 86_400_000
     // Without the partition of entries from before the log was partitioned, these entries have none.
-    const firsts = await db.query<{ name: string }>(
+    const oldPartitions = await db.query<{ name: string }>(
       `select inhrelid::regclass::text as name from pg_inherits where inhparent in ('audit_entry'::regclass, 'audit_outcome'::regclass)
          and inhrelid::regclass::text like '%before%'`,
     )
-    for (const { name } of firsts) await db.query(`drop table ${name}`)
-    const [old, young, next] = [
+    for (const { name } of oldPartitions) await db.query(`drop table ${name}`)
+    const [old, recent, next] = [
       createEntry({ object: '/swept' }, NOW - 37 * day),
       createEntry({ object: '/swept' }, NOW - 29 * day),
       createEntry({ object: '/swept' }, NOW + 90 * day),
     ]
-    await append([old, young, next], [createOutcome(old, 200), createOutcome(young, 200)])
-    expect((await list({ object: '/swept' })).entries).toEqual([next, young, old])
+    await append([old, recent, next], [createOutcome(old, 200), createOutcome(recent, 200)])
+    expect((await list({ object: '/swept' })).entries).toEqual([next, recent, old])
     const { signal } = new AbortController()
     for (const { remove } of auditRetention(db, 30)) await deleteInBatches(remove, { signal })
-    expect((await list({ object: '/swept' })).entries).toEqual([next, young])
-    expect(await db.query('select from audit_outcome where entry_id = any ($1)', [[old.entryId, young.entryId]])).toHaveLength(1)
+    expect((await list({ object: '/swept' })).entries).toEqual([next, recent])
+    expect(await db.query('select from audit_outcome where entry_id = any ($1)', [[old.entryId, recent.entryId]])).toHaveLength(1)
   })
 })
 
@@ -127,17 +127,17 @@ describe('a list', () => {
     const { signal } = serviceCall('test', '')
     const entries = Array.from({ length: 10 }, (_, index) => createEntry({ object: '/bounded', userId: index % 5 === 0 ? '8' : '9' }))
     await append(entries)
-    const found: string[] = []
+    const entryIds: string[] = []
     const sizes: number[] = []
     const filter = { organisationId: undefined, action: undefined, from: undefined, until: undefined, object: '/bounded', userId: '8' }
     for (let before: string | undefined, calls = 0; calls < 20; calls++) {
       const page = await store.list(filter, { size: 5, before }, signal)
-      found.push(...page.entries.map(({ entryId }) => entryId))
+      entryIds.push(...page.entries.map(({ entryId }) => entryId))
       sizes.push(page.entries.length)
       before = page.next
       if (before === undefined) break
     }
-    expect(found).toEqual([entries[5]?.entryId, entries[0]?.entryId])
+    expect(entryIds).toEqual([entries[5]?.entryId, entries[0]?.entryId])
     expect(sizes).toEqual([0, 1, 0, 1])
   })
 

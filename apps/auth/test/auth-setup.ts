@@ -76,7 +76,7 @@ export function invalidFields(...fields: string[]) {
   return expect.objectContaining({ reason: 'INVALID_INPUT', fields: fields.map((field) => expect.objectContaining({ field })) })
 }
 
-function requireValue<T>(thing: T | undefined): T {
-  if (thing === undefined) throw new Error('the response is empty')
-  return thing
+function requireValue<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the response is empty')
+  return value
 }

@@ -60,15 +60,15 @@ describe('the time of the last use', () => {
 
   test('is kept for the next write when a write fails', async () => {
     const { apiKeyId } = await createKey(users.uploader)
-    let away = true
+    let isUnavailable = true
     const failing = {
       ...db,
-      transaction: ((...args) => (away ? Promise.reject(new Error('away')) : db.transaction(...args))) as typeof db.transaction,
+      transaction: ((...args) => (isUnavailable ? Promise.reject(new Error('away')) : db.transaction(...args))) as typeof db.transaction,
     }
     const lastUsed = createLastUsed({ db: failing, log: testLog })
     lastUsed.recordUse(apiKeyId)
     await lastUsed.flush()
-    away = false
+    isUnavailable = false
     await lastUsed.flush()
     expect(await usedTime(apiKeyId)).toBeDefined()
   })
@@ -95,17 +95,17 @@ describe('the expiry warning', () => {
 
     await Promise.all([1, 2, 3].map(() => warnOfExpiry({ db, outbox, cipher, log: testLog })))
     await warnOfExpiry({ db, outbox, cipher, log: testLog })
-    const found = (await events()).map(({ payload }) => payload)
-    expect(found.map(({ objectKey }) => objectKey).toSorted()).toEqual(
+    const payloads = (await events()).map(({ payload }) => payload)
+    expect(payloads.map(({ objectKey }) => objectKey).toSorted()).toEqual(
       [soon, ...overrides].map(({ apiKeyId }) => `key:${apiKeyId}`).toSorted(),
     )
-    const event = found.find(({ objectKey }) => objectKey === `key:${soon.apiKeyId}`)
+    const event = payloads.find(({ objectKey }) => objectKey === `key:${soon.apiKeyId}`)
     expect(event).toMatchObject({ type: 'key.expiring', organisationId: org.one, eventId: expect.stringMatching(/^[\w-]{1,100}$/) })
     expect(JSON.parse(event?.dataJson ?? '')).toEqual({
       ...{ key: soon.value.slice(0, 8), application_name: 'a test', user_id: user.userId, organisation_id: org.one },
       expires: `${soon.expireTime?.toISOString().slice(0, 19).replace('T', ' ')} GMT`,
     })
-    expect(JSON.stringify(found)).not.toContain(soon.value)
+    expect(JSON.stringify(payloads)).not.toContain(soon.value)
     // The auth service of the fixture locks a row while it tries to send it.
     await waitFor(() => db.query(`delete from outbox where topic = 'event'`), { timeout: 30_000, describe: 'the outbox to be unlocked' })
   })

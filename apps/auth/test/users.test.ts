@@ -103,11 +103,11 @@ test('a retried creation creates no second user', async () => {
 
 test('services read many users in one call, and missing users are omitted', async () => {
   const summaries = async (userIds: string[]) => (await auth.users.listUserSummaries({ userIds }, service())).summaries
-  const gone = (await createUser()).userId
-  await auth.users.deleteUser({ userId: gone }, system)
-  const found = await summaries([users.uploader, users.foreign, users.foreign, gone, '', 'x', '9007199254740993'])
+  const deletedId = (await createUser()).userId
+  await auth.users.deleteUser({ userId: deletedId }, system)
+  const userSummaries = await summaries([users.uploader, users.foreign, users.foreign, deletedId, '', 'x', '9007199254740993'])
   const email = expect.stringContaining('@')
-  expect(found.toSorted((a, b) => Number(a.userId) - Number(b.userId))).toEqual([
+  expect(userSummaries.toSorted((a, b) => Number(a.userId) - Number(b.userId))).toEqual([
     { userId: users.uploader, organisationId: org.one, email, userType: UserType.USER_TYPE_UPLOADER },
     { userId: users.foreign, organisationId: org.two, email, userType: UserType.USER_TYPE_STANDARD },
   ])

@@ -68,11 +68,11 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
  * `BackupRefused` if the folder contains other files.
  */
 export async function beginRun(folder: string): Promise<string> {
-  const there = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
   })
-  const foreign = there.find((name) => !isOurs(name))
+  const foreign = names.find((name) => !isBackupEntry(name))
   if (foreign !== undefined)
     throw new BackupError(`${folder} contains ${foreign}, which is not part of a backup: use a new folder, or that of an earlier backup`)
   const run = `run-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}-${randomBytes(3).toString('hex')}`
@@ -81,7 +81,7 @@ export async function beginRun(folder: string): Promise<string> {
   return run
 }
 
-function isOurs(name: string): boolean {
+function isBackupEntry(name: string): boolean {
   return /^(manifest[.]json([.]new)?|objects|secrets|run-[0-9a-f-]+)$/.test(name)
 }
 

@@ -50,12 +50,12 @@ export async function openSource(
 }
 
 async function openDatabases(config: PlatformConfig, print: LogPrinter) {
-  const everywhere = (url: string) => configuredUrls(config, Object.fromEntries(STATEFUL.map((service) => [service, url])))
-  if (config.databaseUrl !== undefined || Object.values(everywhere('')).every((url) => url !== '')) {
-    return { urls: everywhere(config.databaseUrl ?? ''), close: async () => {} }
+  const repeatUrl = (url: string) => configuredUrls(config, Object.fromEntries(STATEFUL.map((service) => [service, url])))
+  if (config.databaseUrl !== undefined || Object.values(repeatUrl('')).every((url) => url !== '')) {
+    return { urls: repeatUrl(config.databaseUrl ?? ''), close: async () => {} }
   }
   const running = await runningUrl(config.dataDir)
-  if (running !== undefined) return { urls: everywhere(running), close: async () => {} }
+  if (running !== undefined) return { urls: repeatUrl(running), close: async () => {} }
   if (!(await fileExists(join(config.dataDir, 'postgres', 'PG_VERSION')))) {
     throw new BackupError(`there is no platform in ${config.dataDir}: set VITASCOPE_DATA_DIR, or VITASCOPE_DATABASE_URL`)
   }

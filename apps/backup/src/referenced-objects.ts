@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
-import { getArea } from '@vitascope/storage'
+import { findArea } from '@vitascope/storage'
 import { textLines } from './json-lines.ts'
 
 /**
@@ -32,7 +32,7 @@ export function readReferencedObjects(file: string): ReferencedObjects {
   const missing: string[] = []
   let current: Name | undefined
   let hasStarted = false
-  const next = async () => {
+  const moveNext = async () => {
     if (current?.isRequired && !current.isQueried && missing.length < MAX_MISSING) missing.push(current.name)
     const { value, done } = await lines.next()
     const [name = '', needed] = done ? [] : value.split('\t')
@@ -41,23 +41,23 @@ export function readReferencedObjects(file: string): ReferencedObjects {
   return {
     async has(object) {
       // Objects outside of the areas have no rows and are always included.
-      if (getArea(object) === undefined) return true
-      if (!hasStarted) await next()
+      if (findArea(object) === undefined) return true
+      if (!hasStarted) await moveNext()
       hasStarted = true
       // In byte order, everything that a name covers directly follows it.
-      while (current && current.name < object && !covers(current.name, object)) await next()
-      if (!current || !covers(current.name, object)) return false
+      while (current && current.name < object && !matchesReference(current.name, object)) await moveNext()
+      if (!current || !matchesReference(current.name, object)) return false
       current.isQueried = true
       return true
     },
     async end() {
-      if (!hasStarted) await next()
-      while (current) await next()
+      if (!hasStarted) await moveNext()
+      while (current) await moveNext()
       return missing
     },
   }
 }
 
-function covers(name: string, object: string): boolean {
+function matchesReference(name: string, object: string): boolean {
   return name.endsWith('/') ? object.startsWith(name) : object === name
 }

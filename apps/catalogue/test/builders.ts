@@ -8,7 +8,7 @@ export function createCall(idempotency?: { key: string; fingerprint: string }) {
   return { idempotency, signal: new AbortController().signal }
 }
 
-export function createOrganisation(more: Partial<Organisation> = {}): Organisation {
+export function buildOrganisation(more: Partial<Organisation> = {}): Organisation {
   return { organisationId: '1', revision: 1, active: true, allowedIps: [], defaultSettingId: '', defaultThemeId: '', quota: {}, ...more }
 }
 
@@ -28,7 +28,7 @@ export function createUpload(fields: Partial<VideoFields> = {}, more: Partial<Up
   }
 }
 
-export function createSet(jobId: string, more: Partial<RenditionSet> = {}): RenditionSet {
+export function buildRenditionSet(jobId: string, more: Partial<RenditionSet> = {}): RenditionSet {
   return {
     jobId,
     prefix: `renditions/${jobId}`,

@@ -10,7 +10,7 @@ import type { Upload } from '../src/video/upload.ts'
 import { createUploadStore } from '../src/video/upload-store.ts'
 import type { VideoFields } from '../src/video/video-fields.ts'
 import { createVideoStore } from '../src/video/video-store.ts'
-import { createCall, createOrganisation, createSet, createUpload } from './builders.ts'
+import { buildOrganisation, buildRenditionSet, createCall, createUpload } from './builders.ts'
 
 /** Creates a database for one test file, with the stores on it. The outbox keeps its messages. */
 export async function catalogueDatabase() {
@@ -18,7 +18,7 @@ export async function catalogueDatabase() {
   const db = openPostgres({ url: database.url, schema: 'catalogue', log: testLog })
   const { enqueue } = createOutbox({ db, handlers: {}, log: testLog })
   const organisations = createOrganisationStore(db)
-  for (const organisationId of ['1', '2']) await organisations.apply(createOrganisation({ organisationId }))
+  for (const organisationId of ['1', '2']) await organisations.apply(buildOrganisation({ organisationId }))
   const uploads = createUploadStore(db, enqueue)
   const jobs = createJobStore(db, enqueue)
   return {
@@ -37,7 +37,7 @@ export async function catalogueDatabase() {
     /** Uploads a video and publishes a set for it. */
     async play(fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}) {
       const upload = await uploads.accept(createUpload(fields, more), createCall())
-      await jobs.apply(upload.jobId, { kind: 'published', renditions: createSet(upload.jobId) }, 1)
+      await jobs.apply(upload.jobId, { kind: 'published', renditions: buildRenditionSet(upload.jobId) }, 1)
       return upload
     },
     /** Returns the pending messages to encoding, oldest first. */

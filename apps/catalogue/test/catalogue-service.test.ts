@@ -5,8 +5,8 @@ import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisa
 import { ListVideosRequest, VideoState } from '@vitascope/proto/catalogue/v1/video'
 import { verifyVideoToken } from '@vitascope/security'
 import { waitFor } from '@vitascope/testing'
-import { createSet } from './builders.ts'
-import { catalogueUnderTest, type Fixture, guest, internal, owner, stranger, system, tokenKeys, user } from './catalogue-under-test.ts'
+import { buildRenditionSet } from './builders.ts'
+import { catalogueUnderTest, type Fixture, foreignCaller, guest, internal, owner, system, tokenKeys, user } from './catalogue-under-test.ts'
 
 const fixture = catalogueUnderTest()
 const { upload, report, publish, play, update } = fixture
@@ -24,7 +24,7 @@ test('a video is uploaded, encoded, visible to every caller and delivered', asyn
   expect(status).toEqual({ state: VideoState.VIDEO_STATE_ENCODING, progress: 5, code: 2, message: '' })
   await waitFor(() => encoding.state.jobs.get(jobId))
   expect(encoding.state.jobs.get(jobId)).toEqual({ jobId, mediaId, organisationId: '1', sourceUrl: 'https://example.org/launch.mp4' })
-  expect(await report(jobId, 1, { $case: 'progress', value: { percent: 60 } })).toEqual({ wanted: true })
+  expect(await report(jobId, 1, { $case: 'progress', value: { percent: 60 } })).toEqual({ needed: true })
   expect((await send.videos.getVideo({ videoId }, owner)).video?.status?.progress).toBe(60)
   await expect(send.policies.getPlaybackPolicy({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
   await publish(jobId)
@@ -36,7 +36,7 @@ test('a video is uploaded, encoded, visible to every caller and delivered', asyn
     descriptionPrivate: '',
     creatorId: '71',
     status: { state: VideoState.VIDEO_STATE_OK, progress: 100, code: 2000 },
-    renditions: createSet(jobId),
+    renditions: buildRenditionSet(jobId),
   })
   expect(await send.policies.getPlaybackPolicy({ videoId }, internal)).toMatchObject({
     sets: [{ version: video?.deliveryVersion, prefix: `renditions/${jobId}` }],
@@ -75,8 +75,8 @@ describe('permissions', () => {
         () => ['done'],
         (e) => [e.kind, e.reason, e.message.replaceAll(/\d/g, '')],
       )
-    const foreign = await Promise.all(calls({ videoId, mediaId, jobId }, stranger).map(outcome))
-    const unknown = await Promise.all(calls(missing, stranger).map(outcome))
+    const foreign = await Promise.all(calls({ videoId, mediaId, jobId }, foreignCaller).map(outcome))
+    const unknown = await Promise.all(calls(missing, foreignCaller).map(outcome))
     expect(foreign).toEqual(unknown)
     expect(foreign.every(([kind]) => kind === 'not_found')).toBe(true)
     expect((await send.videos.getVideo({ videoId }, owner)).video).toMatchObject({ title: 'launch.mp4' })
@@ -116,18 +116,18 @@ describe('permissions', () => {
   })
 
   test('users can list only the videos of their own organisation', async () => {
-    await upload({ organisationId: '2' }, stranger)
+    await upload({ organisationId: '2' }, foreignCaller)
     const list = (overrides: Partial<ListVideosRequest>, call: Call) =>
       send.videos.listVideos(ListVideosRequest.fromPartial({ pageSize: 1000, count: true, ...overrides }), call)
-    const { videos, totalSize } = await list({}, stranger)
+    const { videos, totalSize } = await list({}, foreignCaller)
     expect([videos.length, totalSize]).toEqual([1, 1])
     expect((await list({ organisationId: '2' }, system)).totalSize).toBe(1)
     expect((await list({}, system)).totalSize).toBeGreaterThan(2)
-    expect((await list({ state: VideoState.VIDEO_STATE_OK }, stranger)).totalSize).toBe(0)
-    await expect(list({ organisationId: '1' }, stranger)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+    expect((await list({ state: VideoState.VIDEO_STATE_OK }, foreignCaller)).totalSize).toBe(0)
+    await expect(list({ organisationId: '1' }, foreignCaller)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
     await expect(list({ organisationId: '99' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
-    await expect(list({ skip: -1 }, stranger)).rejects.toMatchObject({ fields: [{ field: 'skip' }] })
-    await expect(list({ tag: 'a\0' }, stranger)).rejects.toMatchObject({ fields: [{ field: 'tag' }] })
+    await expect(list({ skip: -1 }, foreignCaller)).rejects.toMatchObject({ fields: [{ field: 'skip' }] })
+    await expect(list({ tag: 'a\0' }, foreignCaller)).rejects.toMatchObject({ fields: [{ field: 'tag' }] })
     await expect(list({}, guest)).rejects.toMatchObject({ reason: 'KEY_REQUIRED' })
   })
 })
@@ -144,7 +144,7 @@ test.each(['', '0', '-1', '01', '1.5', '1e3', '0x10', ' 5', '9223372036854775808
     await expect(send.jobs.getJob(key, owner)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
     await expect(send.policies.getPlaybackPolicy(key, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await expect(report(id, 1, { $case: 'progress', value: { percent: 5 } })).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
-    expect(await send.jobs.checkJobs({ jobIds: [id] }, internal)).toEqual({ wantedJobIds: [] })
+    expect(await send.jobs.checkJobs({ jobIds: [id] }, internal)).toEqual({ neededJobIds: [] })
   },
 )
 
@@ -191,7 +191,7 @@ describe('an update', () => {
   test('hides a disabled video from all other callers immediately', async () => {
     const { videoId } = await play()
     await update(videoId, { enabled: false }, ['enabled'])
-    await expect(send.videos.findPublicVideo({ videoId }, stranger)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(send.videos.findPublicVideo({ videoId }, foreignCaller)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await expect(send.policies.getPlaybackPolicy({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     expect((await send.videos.getVideo({ videoId }, owner)).video?.enabled).toBe(false)
   })
@@ -248,8 +248,8 @@ describe('a media', () => {
     expect(deleteTime).toBeInstanceOf(Date)
     await waitFor(() => encoding.state.cancelled.has(jobId))
     await expect(send.videos.getVideo({ videoId }, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-    expect(await publish(jobId)).toEqual({ wanted: false })
-    expect(await send.jobs.checkJobs({ jobIds: [jobId] }, internal)).toEqual({ wantedJobIds: [] })
+    expect(await publish(jobId)).toEqual({ needed: false })
+    expect(await send.jobs.checkJobs({ jobIds: [jobId] }, internal)).toEqual({ neededJobIds: [] })
     expect(await database.db.query('select user_id, notes from deletion where media_id = $1', [mediaId])).toEqual([
       { user_id: '71', notes: 'on request' },
     ])

@@ -11,7 +11,7 @@ import type { RunningGrpcService } from '@vitascope/service'
 import { freePort, testLog } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { startCatalogue } from '../src/service.ts'
-import { createSet } from './builders.ts'
+import { buildRenditionSet } from './builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
 import { serviceConfig } from './service-config.ts'
 import { authStandIn, encodingStandIn } from './stand-ins.ts'
@@ -31,7 +31,7 @@ const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), p
 export const user = (organisationId: string, userType: 'uploader' | 'standard' | 'system' = 'uploader') =>
   toCall({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
 export const owner = user('1')
-export const stranger = user('2')
+export const foreignCaller = user('2')
 export const system = user('1', 'system')
 export const guest = toCall({ kind: 'guest' })
 export const internal = serviceCall('encoding', 'r')
@@ -58,7 +58,7 @@ export function catalogueUnderTest() {
   const report = (jobId: string, revision: number, updates: ReportJobRequest['update']) =>
     fixture.clients.jobs.reportJob({ jobId, revision, update: updates }, internal)
   const publish = (jobId: string, revision = 100) =>
-    report(jobId, revision, { $case: 'published', value: { renditions: createSet(jobId) } })
+    report(jobId, revision, { $case: 'published', value: { renditions: buildRenditionSet(jobId) } })
   return {
     now: () => fixture,
     upload,

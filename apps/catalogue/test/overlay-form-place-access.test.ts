@@ -36,7 +36,7 @@ function makeServices({ db, videos, organisations: store }: CatalogueDatabase) {
 const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), signal: new AbortController().signal, principal })
 const user = (organisationId: string, userType: 'uploader' | 'system' = 'uploader') =>
   toCall({ kind: 'user', keyId: '3', userId: '7', organisationId, userType })
-const [owner, stranger, system, guest] = [user('1'), user('2'), user('1', 'system'), toCall({ kind: 'guest' })]
+const [owner, foreignCaller, system, guest] = [user('1'), user('2'), user('1', 'system'), toCall({ kind: 'guest' })]
 const page = { pageSize: 0, pageToken: '', skip: 0 }
 
 beforeAll(async () => {
@@ -87,8 +87,8 @@ async function collectOutcomes(calls: MakeCall[], call: Call): Promise<string[]>
 
 describe('the access checks of the handlers', () => {
   test('a record of another organisation returns the same error as a missing one', async () => {
-    const foreign = await collectOutcomes(listRecordCalls(), stranger)
-    expect(foreign).toEqual(await collectOutcomes(listRecordCalls({ overlayId: '999999', contactFormId: '999999' }), stranger))
+    const foreign = await collectOutcomes(listRecordCalls(), foreignCaller)
+    expect(foreign).toEqual(await collectOutcomes(listRecordCalls({ overlayId: '999999', contactFormId: '999999' }), foreignCaller))
     expect(foreign.every((reason) => /^(OVERLAY|CONTACT_FORM)_NOT_FOUND/.test(reason))).toBe(true)
     expect(await collectOutcomes(listRecordCalls({ overlayId: 'x', contactFormId: '0' }), owner)).toEqual(
       foreign.map((reason) => expect.stringContaining(reason.split(' ')[0] ?? '')),
@@ -96,7 +96,7 @@ describe('the access checks of the handlers', () => {
   })
   test('another organisation is forbidden, whether it exists or not', async () => {
     for (const organisationId of ['1', '999999', 'x']) {
-      const output = await collectOutcomes(listOrganisationCalls(organisationId), stranger)
+      const output = await collectOutcomes(listOrganisationCalls(organisationId), foreignCaller)
       expect(output.every((reason) => reason.startsWith('FOREIGN_ORGANISATION'))).toBe(true)
     }
     expect(

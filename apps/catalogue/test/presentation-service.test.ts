@@ -52,7 +52,7 @@ afterAll(async () => {
 const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
 const user = (organisationId: string, userType: 'uploader' | 'standard' | 'system' = 'standard') =>
   toCall({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
-const [owner, stranger, system] = [user('1'), user('2'), user('1', 'system')]
+const [owner, foreignCaller, system] = [user('1'), user('2'), user('1', 'system')]
 const guest = toCall({ kind: 'guest' })
 const internal = serviceCall('encoding', 'r')
 
@@ -100,12 +100,12 @@ test('a file becomes a presentation whose slides every caller sees', async () =>
     status: { state: 'PRESENTATION_STATE_PROCESSING', progress: 5, code: 2 },
   })
   expect(await request.jobs.reportJob({ jobId, revision: 1, update: { $case: 'progress', value: { percent: 50 } } }, internal)).toEqual({
-    wanted: true,
+    needed: true,
   })
   await expect(request.policies.getPresentationPolicy({ presentationId }, internal)).rejects.toMatchObject({
     reason: 'PRESENTATION_NOT_FOUND',
   })
-  expect(await reportSlides(jobId, presentationId)).toEqual({ wanted: true })
+  expect(await reportSlides(jobId, presentationId)).toEqual({ needed: true })
   const { presentation } = await request.presentations.findPublicPresentation({ presentationId }, guest)
   expect(presentation).toMatchObject({ status: { state: 'PRESENTATION_STATE_AWAITING_TIMINGS', progress: 99, code: 1999 } })
   expect(await request.policies.getPresentationPolicy({ presentationId }, internal)).toMatchObject({
@@ -124,16 +124,16 @@ test('a file becomes a presentation whose slides every caller sees', async () =>
     code: 2000,
   })
   expect((await read(presentationId))?.slides.map(({ seconds }) => seconds)).toEqual([0, 30])
-  expect((await request.jobs.checkJobs({ jobIds: [jobId, '999999'] }, internal)).wantedJobIds).toEqual([jobId])
+  expect((await request.jobs.checkJobs({ jobIds: [jobId, '999999'] }, internal)).neededJobIds).toEqual([jobId])
   await request.presentations.deletePresentation({ presentationId }, system)
-  expect((await request.jobs.checkJobs({ jobIds: [jobId] }, internal)).wantedJobIds).toEqual([])
+  expect((await request.jobs.checkJobs({ jobIds: [jobId] }, internal)).neededJobIds).toEqual([])
   await waitFor(() => encoding.state.cancelled.has(jobId))
 })
 
 test('the reason of a failure is visible to its organisation only', async () => {
   const { presentationId, jobId } = await add()
   const update = { $case: 'failed', value: { code: 4002, message: 'it is protected by a password' } } as const
-  expect(await request.jobs.reportJob({ jobId, revision: 1, update }, internal)).toEqual({ wanted: false })
+  expect(await request.jobs.reportJob({ jobId, revision: 1, update }, internal)).toEqual({ needed: false })
   const status = { state: 'PRESENTATION_STATE_FAILED', progress: 5, code: 4002 }
   expect((await read(presentationId))?.status).toEqual({ ...status, reason: 'it is protected by a password' })
   const { presentation } = await request.presentations.findPublicPresentation({ presentationId }, guest)
@@ -144,14 +144,14 @@ describe('permissions', () => {
   test('the organisation and the system read all fields of a presentation', async () => {
     const { presentationId } = await create()
     expect((await read(presentationId, system))?.presentationId).toBe(presentationId)
-    await expect(read(presentationId, stranger)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+    await expect(read(presentationId, foreignCaller)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
     await expect(read(presentationId, guest)).rejects.toMatchObject({ kind: 'unauthenticated' })
     for (const id of ['', 'x', '0', '9'.repeat(30)]) await expect(read(id)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
   })
   test('only the system writes presentations', async () => {
     const { presentationId } = await create()
     const change = { presentation: Presentation.fromPartial({ presentationId, title: 'x' }), updateMask: ['title'], timings: [] }
-    for (const call of [owner, stranger]) {
+    for (const call of [owner, foreignCaller]) {
       await expect(create({}, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
       await expect(request.presentations.updatePresentation(change, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
       await expect(request.presentations.deletePresentation({ presentationId }, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })

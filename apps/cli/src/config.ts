@@ -11,7 +11,7 @@ export function dataFolder(env: NodeJS.ProcessEnv): string {
  * Returns the database URL of a service: the configured one, or that of the platform that runs on
  * the data folder. Returns undefined if none runs.
  */
-export async function getDatabaseUrl(service: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+export async function readDatabaseUrl(service: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   return (
     setting(`VITASCOPE_${service.toUpperCase()}_DATABASE_URL`, env) ||
     setting('VITASCOPE_DATABASE_URL', env) ||

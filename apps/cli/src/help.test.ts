@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { COMMANDS } from './commands.ts'
-import { getHelp } from './help.ts'
+import { formatHelp } from './help.ts'
 
 test('the overview lists every command with its summary', () => {
-  for (const [name, { summary }] of Object.entries(COMMANDS)) expect(getHelp()).toMatch(new RegExp(`^  ${name} +${summary}$`, 'm'))
+  for (const [name, { summary }] of Object.entries(COMMANDS)) expect(formatHelp()).toMatch(new RegExp(`^  ${name} +${summary}$`, 'm'))
 })
 
 test('the help of a command has its synopsis and each of its options', () => {
-  expect(getHelp('backup')).toMatch(/^usage: vitascope backup --to DIR \[--without-secrets\]$/m)
-  expect(getHelp('backup')).toMatch(/^ {2}--without-secrets {2}leaves out the keys/m)
-  expect(getHelp('reconcile')).toMatch(/^usage: vitascope reconcile$/m)
+  expect(formatHelp('backup')).toMatch(/^usage: vitascope backup --to DIR \[--without-secrets\]$/m)
+  expect(formatHelp('backup')).toMatch(/^ {2}--without-secrets {2}leaves out the keys/m)
+  expect(formatHelp('reconcile')).toMatch(/^usage: vitascope reconcile$/m)
 })
 
 test.each(Object.entries(COMMANDS))('the programs of %s exist', (_, { programs }) => {

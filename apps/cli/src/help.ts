@@ -1,7 +1,7 @@
 import { COMMANDS, type Command } from './commands.ts'
 
 /** Returns the help of one command, or the list of all commands. */
-export function getHelp(name?: string): string {
+export function formatHelp(name?: string): string {
   const command = name === undefined ? undefined : COMMANDS[name]
   return name === undefined || command === undefined ? overview() : commandHelp(name, command)
 }

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { COMMANDS, type Program } from './commands.ts'
-import { dataFolder, getDatabaseUrl } from './config.ts'
-import { getHelp } from './help.ts'
+import { dataFolder, readDatabaseUrl } from './config.ts'
+import { formatHelp } from './help.ts'
 
 const APPS = join(import.meta.dirname, '../..')
 const NO_PLATFORM = 'no platform runs on the data folder: start it first, or set VITASCOPE_DATA_DIR or VITASCOPE_DATABASE_URL\n'
@@ -17,16 +17,16 @@ async function main([name = '', ...args]: readonly string[]): Promise<number> {
   if (!command) {
     const isHelp = ['--help', '-h', 'help'].includes(name)
     const out = isHelp ? process.stdout : process.stderr
-    out.write(isHelp || name === '' ? getHelp() : `there is no command ${name}\n\n${getHelp()}`)
+    out.write(isHelp || name === '' ? formatHelp() : `there is no command ${name}\n\n${formatHelp()}`)
     return isHelp ? 0 : 2
   }
   if (args.includes('--help')) {
-    process.stdout.write(getHelp(name))
+    process.stdout.write(formatHelp(name))
     return 0
   }
   let failure = 0
   for (const program of command.programs) {
-    const env = await getEnvironment(program)
+    const env = await buildEnvironment(program)
     if (env === undefined) {
       process.stderr.write(NO_PLATFORM)
       return 1
@@ -37,12 +37,12 @@ async function main([name = '', ...args]: readonly string[]): Promise<number> {
 }
 
 /** Returns the environment of a program, or undefined if the database of its service is unknown. */
-async function getEnvironment({ service, defaults = {} }: Program): Promise<NodeJS.ProcessEnv | undefined> {
+async function buildEnvironment({ service, defaults = {} }: Program): Promise<NodeJS.ProcessEnv | undefined> {
   const folder = dataFolder(process.env)
   const files = Object.fromEntries(Object.entries(defaults).map(([name, path]) => [name, join(folder, path)]))
   const env = { ...files, ...process.env }
   if (service === undefined) return env
-  const url = await getDatabaseUrl(service, process.env)
+  const url = await readDatabaseUrl(service, process.env)
   const name = `VITASCOPE_${service.toUpperCase()}_DATABASE_URL`
   return url === undefined ? undefined : { ...env, [name]: url, [`${name}_FILE`]: '' }
 }

@@ -20,7 +20,7 @@ beforeEach(() => {
 
 const user = as('uploader')
 const system = as('system', '99')
-const stranger = as('standard', '2')
+const foreignCaller = as('standard', '2')
 const page = { pageSize: 0, pageToken: '', skip: 0 }
 const times = { timeStart: 1, timeFinish: 2, type: 'video' }
 
@@ -30,9 +30,9 @@ async function createEntry(videoId = fixture.createVideo(), userId = fixture.cre
 async function createClip({ collaborationId }: Entry, more: Partial<Clip> = {}, call = user): Promise<Clip> {
   return requireValue((await clients.clips.createClip({ clip: Clip.fromPartial({ collaborationId, ...times, ...more }) }, call)).clip)
 }
-function requireValue<T>(thing: T | undefined): T {
-  if (thing === undefined) throw new Error('the response is empty')
-  return thing
+function requireValue<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the response is empty')
+  return value
 }
 const change = (collaborationId: string, fields: Partial<Entry>, updateMask: string[], call = user) =>
   clients.entries.updateEntry({ entry: Entry.fromPartial({ collaborationId, ...fields }), updateMask }, call)
@@ -99,7 +99,7 @@ describe('an entry', () => {
     expect(await findEntryId(`User${firstUser}@example.org`)).toBe(first.collaborationId)
     for (const email of [`User${secondUser}@example.org`, '', 'x', 'a\0', '%'])
       await expect(findEntryId(email)).rejects.toMatchObject(toNotFound('COLLABORATION'))
-    const video = clients.entries.getEntryByEmail({ videoId, email: `User${firstUser}@example.org` }, stranger)
+    const video = clients.entries.getEntryByEmail({ videoId, email: `User${firstUser}@example.org` }, foreignCaller)
     await expect(video).rejects.toMatchObject(toNotFound('VIDEO'))
   })
   test('accepts only the fields that its mask allows', async () => {
@@ -213,12 +213,12 @@ describe('permissions', () => {
     const entry = await createEntry()
     const { clipId } = await createClip(entry)
     const before = (await clients.entries.getEntry(entry, user)).entry
-    for (const [noun, foreign] of listCalls(entry, clipId, stranger)) await expect(foreign()).rejects.toMatchObject(toNotFound(noun))
+    for (const [noun, foreign] of listCalls(entry, clipId, foreignCaller)) await expect(foreign()).rejects.toMatchObject(toNotFound(noun))
     for (const [noun, missing] of listCalls({ collaborationId: '9007199254740991' }, '9007199254740991')) {
       await expect(missing()).rejects.toMatchObject(toNotFound(noun))
     }
-    await expect(clients.entries.listEntries({ ...entry, ...page }, stranger)).rejects.toMatchObject(toNotFound('VIDEO'))
-    await expect(createEntry(entry.videoId, fixture.createUser('2'), stranger)).rejects.toMatchObject(toNotFound('VIDEO'))
+    await expect(clients.entries.listEntries({ ...entry, ...page }, foreignCaller)).rejects.toMatchObject(toNotFound('VIDEO'))
+    await expect(createEntry(entry.videoId, fixture.createUser('2'), foreignCaller)).rejects.toMatchObject(toNotFound('VIDEO'))
     expect((await clients.entries.getEntry(entry, system)).entry).toEqual(before)
   })
   test('guests and services are rejected', async () => {
@@ -237,10 +237,10 @@ describe('permissions', () => {
 })
 
 describe('the dependencies', () => {
-  test.each(['video', 'user'])('make an entry not found when its %s was deleted, until the sweep removes it', async (what) => {
-    const [entry, kept] = [await createEntry(), await createEntry()]
+  test.each(['video', 'user'])('make an entry not found when its %s was deleted, until the sweep removes it', async (reference) => {
+    const [entry, otherEntry] = [await createEntry(), await createEntry()]
     const { clipId } = await createClip(entry)
-    if (what === 'video') fixture.dependencies.videos.delete(entry.videoId)
+    if (reference === 'video') fixture.dependencies.videos.delete(entry.videoId)
     else fixture.dependencies.users.delete(entry.userId)
     for (const call of [user, system]) {
       for (const [noun, one] of listCalls(entry, clipId, call)) await expect(one()).rejects.toMatchObject(toNotFound(noun))
@@ -261,7 +261,7 @@ describe('the dependencies', () => {
     const sweep = createEntrySweep(entries, summaries, testLog)
     for (let round = 0; round < 2; round++) await sweep.run(signal)
     expect(await entries.find({ scope: null, ...entry })).toBeUndefined()
-    expect((await clients.entries.getEntry(kept, user)).entry).toMatchObject({ collaborationId: kept.collaborationId })
+    expect((await clients.entries.getEntry(otherEntry, user)).entry).toMatchObject({ collaborationId: otherEntry.collaborationId })
   })
   test('receive the identity of the service, and the caller’s request id, deadline and cancellation', async () => {
     const entry = await createEntry()

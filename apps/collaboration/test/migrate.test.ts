@@ -35,8 +35,8 @@ test('two concurrent migrations wait until the database accepts their role, and 
   const admin = openPostgres({ url: fresh.url, schema: 'public', log: testLog })
   const url = new URL(fresh.url)
   url.username = ROLE
-  const impatient = migrate(url.href)
-  expect(await impatient.code).toBe(1)
+  const withoutWait = migrate(url.href)
+  expect(await withoutWait.code).toBe(1)
   const both = [migrate(url.href, '--wait'), migrate(url.href, '--wait')]
   await waitFor(() => both.every(({ output }) => output().includes('waiting for the database')))
   await admin.query(`create role ${ROLE} login superuser`)

@@ -64,11 +64,11 @@ export async function startDependencies(listen = '127.0.0.1:0') {
     },
     async getUserByEmail({ email }, call) {
       requests.push({ method: 'email', ids: [email], call })
-      const found = [...users.values()].find((user) => user.email.toLowerCase() === email.toLowerCase())
-      if (!found) throw new DomainError('not_found', 'USER_NOT_FOUND', 'no such user')
+      const match = [...users.values()].find((user) => user.email.toLowerCase() === email.toLowerCase())
+      if (!match) throw new DomainError('not_found', 'USER_NOT_FOUND', 'no such user')
       return {
         user: {
-          ...found,
+          ...match,
           firstName: '',
           lastName: '',
           status: 'USER_STATUS_ACTIVE',

@@ -9,7 +9,7 @@ import { accelRedirect } from './accel-redirect.ts'
 import { locateFile, renditionsAddedTo, withVariants } from './added/added-renditions.ts'
 import { admit, type PlaybackPolicy } from './admission.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
-import { getCaptionFile } from './captions/hls-captions.ts'
+import { parseCaptionPath } from './captions/hls-captions.ts'
 import { serveCaptions } from './captions/serve-captions.ts'
 import { type DeliveryPath, parseDeliveryPath, withToken } from './delivery-path.ts'
 import { createStreamReader, type ObjectReader } from './object/send-object.ts'
@@ -119,7 +119,7 @@ async function serveFile(parts: DeliveryParts, target: ServedFile, { captions, a
   const { request, response, open, accelPath, signal } = target
   const { prefix, file } = locateFile(target.file, target.prefix, added)
   const jobId = previewJob(prefix)
-  const captionFile = getCaptionFile(target.file, captions)
+  const captionFile = parseCaptionPath(target.file, captions)
   if (captionFile) {
     const readMaster = () => readMasterPlaylist(parts, target, { captions, added })
     return serveCaptions(request, response, { texts, readMaster }, { file: captionFile, settings: captions, open })

@@ -8,7 +8,7 @@ import { downloadProgress, drainServer, type RunningService } from '@vitascope/p
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
-import { type AddressRules, clientAddress, widestGroup } from '@vitascope/security'
+import { type AddressRules, clientAddress, toWidestNetwork } from '@vitascope/security'
 import { createUrlSigner, openStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { createCaptionTexts } from './captions/caption-texts.ts'
@@ -67,7 +67,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
         const address = clientAddress(request, trustedProxies)
         response.once(
           'close',
-          downloads.begin({ client: widestGroup(address), ...downloadProgress(response), cut: () => response.destroy() }),
+          downloads.begin({ client: toWidestNetwork(address), ...downloadProgress(response), cut: () => response.destroy() }),
         )
         await handle(request, response, { address, accelPath, signal: hangUp.signal })
       }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
-import { BUCKET_USERS, type BucketUser, getBucketRights, grantBucketRights, type ObjectStorage, openStorage } from '@vitascope/storage'
+import { BUCKET_USERS, type BucketUser, buildBucketRights, grantBucketRights, type ObjectStorage, openStorage } from '@vitascope/storage'
 import { s3Path, startS3, type TestS3, waitFor } from '@vitascope/testing'
 import { makeVideo } from './fixture.ts'
 import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
@@ -26,7 +26,7 @@ function documentedPolicies(): Policy[] {
 test('the guide lists the granted rights', () => {
   const [encoding, worker, delivery] = documentedPolicies().map(({ Statement }) => Statement)
   const documented: Record<BucketUser, unknown> = { encoding, worker, delivery, backup: delivery }
-  for (const user of BUCKET_USERS) expect([user, getBucketRights(user, 'BUCKET')]).toEqual([user, documented[user]])
+  for (const user of BUCKET_USERS) expect([user, buildBucketRights(user, 'BUCKET')]).toEqual([user, documented[user]])
 })
 
 const describeWithS3 = s3Path() ? describe : describe.skip

@@ -7,7 +7,7 @@ import { seededRandom, waitFor } from '@vitascope/testing'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
-import { createLongProbe, requireInput, segmentNumbers, segmentPath, standInWorker } from './stand-in-worker.ts'
+import { buildLongProbe, createStandInWorker, requireInput, segmentNumbers, segmentPath } from './stand-in-worker.ts'
 
 // Viewers can watch a video that is being encoded up to its first gap. All pods of a Job therefore encode the lowest chunks first.
 
@@ -17,7 +17,7 @@ const SECONDS = 120
 let environment: TestEnvironment
 let cluster: StandInKubernetes
 let service: Awaited<ReturnType<typeof startInProcess>>
-let worker: ReturnType<typeof standInWorker>
+let worker: ReturnType<typeof createStandInWorker>
 let jobId = '0'
 let plan: EncodePlan
 let job: V1Job
@@ -29,13 +29,13 @@ beforeAll(async () => {
   service = await startInProcess(environment, {
     kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, parallelism: PODS.length }),
   })
-  worker = standInWorker(service, environment.storage, 'w1:a')
+  worker = createStandInWorker(service, environment.storage, 'w1:a')
 })
 beforeEach(async () => {
   jobId = String(Number(jobId) + 1)
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
-  await worker.complete(await worker.lease(), createLongProbe(SECONDS))
+  await worker.complete(await worker.lease(), buildLongProbe(SECONDS))
   // Encodes the audio.
   await worker.runNextTask()
   const [row] = await environment.db.query<{ plan: EncodePlan }>('select plan from job where job_id = $1', [jobId])
@@ -60,11 +60,11 @@ interface LeasedChunk {
   chunk: number
 }
 
-/** Leases a chunk as a pod of an index does; `life` counts its restarts. */
-async function requestChunk(index: number, life = 0): Promise<{ state: ChunkState; lease?: LeasedChunk }> {
+/** Leases a chunk as a pod of an index does; `restarts` is the number of its restarts. */
+async function requestChunk(index: number, restarts = 0): Promise<{ state: ChunkState; lease?: LeasedChunk }> {
   const first = job.spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'VITASCOPE_WORKER_CHUNKS')?.value?.split(',')
   const request = {
-    workerId: `pod-${index}:${life}`,
+    workerId: `pod-${index}:${restarts}`,
     requestId: '',
     waitSeconds: 5,
     jobId,
@@ -75,8 +75,8 @@ async function requestChunk(index: number, life = 0): Promise<{ state: ChunkStat
   const { state, task }: LeaseChunkResponse = await service.work.leaseChunk(request, service.call)
   return { state, ...(task && { lease: { task, chunk: requireInput(task, 'encode').chunk } }) }
 }
-async function leaseChunk(index: number, life?: number): Promise<LeasedChunk> {
-  const { state, lease } = await requestChunk(index, life)
+async function leaseChunk(index: number, restarts?: number): Promise<LeasedChunk> {
+  const { state, lease } = await requestChunk(index, restarts)
   if (!lease) throw new Error(`pod ${index} got no chunk: ${state}`)
   return lease
 }
@@ -160,7 +160,7 @@ test('a pod leases the next chunk when its own is complete, and the chunk of a k
   await service.work.releaseTask({ taskId: d.task.taskId, fence: d.task.fence }, service.call)
   const leases = [await leaseChunk(1)]
   expect(leases[0]?.chunk).toBe(3)
-  for (let left = await waitingChunks(); left.length > 0; left = await waitingChunks()) leases.push(await leaseChunk(1))
+  for (let waiting = await waitingChunks(); waiting.length > 0; waiting = await waitingChunks()) leases.push(await leaseChunk(1))
   for (const index of PODS) expect((await requestChunk(index, index === 0 ? 1 : 0)).state).toBe(ChunkState.CHUNK_STATE_ALL_LEASED)
 })
 
@@ -174,7 +174,7 @@ const findChunks = (where: string) =>
 
 interface Pod {
   index: number
-  life: number
+  restarts: number
   lease?: LeasedChunk
   hasEnded: boolean
 }
@@ -186,7 +186,7 @@ const MAX_ATTEMPTS = 3
 
 test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, whichever pods are killed (seed %i)', async (seed) => {
   const random = seededRandom(seed)
-  const pods: Pod[] = PODS.map((index) => ({ index, life: 0, hasEnded: false }))
+  const pods: Pod[] = PODS.map((index) => ({ index, restarts: 0, hasEnded: false }))
   const deaths = new Map<number, number>()
   const lost: LeasedChunk[] = []
   const fences = new Map<number, number>()
@@ -203,21 +203,21 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
     },
     /** Its successor sends a request some time later. */
     async die(pod, lease) {
-      if (pod.life + 1 === MAX_PODS_PER_INDEX || (deaths.get(lease.chunk) ?? 0) + 1 === MAX_ATTEMPTS) return
+      if (pod.restarts + 1 === MAX_PODS_PER_INDEX || (deaths.get(lease.chunk) ?? 0) + 1 === MAX_ATTEMPTS) return
       deaths.set(lease.chunk, (deaths.get(lease.chunk) ?? 0) + 1)
       if (random() < 0.5) {
         await environment.db.query("update work_item set lease_end = now() - interval '1 second' where item_id = $1", [lease.task.taskId])
         await waitFor(async () => (await waitingChunks()).includes(lease.chunk), { describe: 'the lease to expire' })
       }
       lost.push(lease)
-      pod.life++
+      pod.restarts++
       delete pod.lease
     },
   }
   while (pods.some(({ hasEnded }) => !hasEnded)) {
     const due = await dueChunks()
     const idle = pods.filter(({ lease, hasEnded }) => !lease && !hasEnded && random() < 0.7)
-    const responses = await Promise.all(idle.map(({ index, life }) => requestChunk(index, life)))
+    const responses = await Promise.all(idle.map(({ index, restarts }) => requestChunk(index, restarts)))
     for (const [index, { state, lease }] of responses.entries()) {
       const pod = idle[index]
       if (pod && lease) pod.lease = lease
@@ -227,7 +227,7 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
     const leasedNow = responses.flatMap(({ lease }) => lease?.chunk ?? [])
     const leasedChunks = pods.flatMap(({ lease }) => lease?.chunk ?? [])
     expect(new Set(leasedChunks).size).toBe(leasedChunks.length)
-    for (const left of due.filter((chunk) => !leasedNow.includes(chunk))) expect(Math.max(-1, ...leasedNow)).toBeLessThan(left)
+    for (const unleased of due.filter((chunk) => !leasedNow.includes(chunk))) expect(Math.max(-1, ...leasedNow)).toBeLessThan(unleased)
     const pod = pods[Math.floor(random() * pods.length)]
     const action = ['complete', 'complete', 'complete', 'die', 'die', 'release'][Math.floor(random() * 6)] ?? ''
     if (pod?.lease) await actions[action]?.(pod, pod.lease)

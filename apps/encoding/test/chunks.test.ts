@@ -3,11 +3,11 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { createLongProbe, leaseRequest, requireInput, standInWorker } from './stand-in-worker.ts'
+import { buildLongProbe, createStandInWorker, leaseRequest, requireInput } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let service: Awaited<ReturnType<typeof startInProcess>>
-let worker: ReturnType<typeof standInWorker>
+let worker: ReturnType<typeof createStandInWorker>
 let nextJob = 1
 let jobId: string
 
@@ -18,11 +18,11 @@ beforeAll(async () => {
 beforeEach(async () => {
   await environment.deleteJobs()
   service = await startInProcess(environment)
-  worker = standInWorker(service, environment.storage, 'w1:a')
+  worker = createStandInWorker(service, environment.storage, 'w1:a')
   jobId = String(nextJob++)
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
-  await worker.complete(await worker.lease(), createLongProbe())
+  await worker.complete(await worker.lease(), buildLongProbe())
 })
 afterEach(() => service.stop())
 afterAll(() => environment.close())
@@ -82,7 +82,7 @@ test('a job reports the progress of each chunk and the total time', async () => 
     service.call,
   )
   if (!probe) throw new Error('there is no probe task')
-  await worker.complete(probe, createLongProbe())
+  await worker.complete(probe, buildLongProbe())
   const total = sum(ownCosts) + sum(await listCosts(otherJobId))
   expect((await service.job(otherJobId)).expectedSeconds).toBeCloseTo(packaging + total, 3)
   expect((await service.job(jobId)).expectedSeconds).toBeLessThan(packaging + total)
@@ -145,7 +145,7 @@ describe('a segment of a running task', () => {
     expect(await listSegments(AUDIO)).toEqual([])
   })
   test('is removed without affecting complete chunks', async () => {
-    const otherWorker = standInWorker(service, environment.storage, 'w2:a')
+    const otherWorker = createStandInWorker(service, environment.storage, 'w2:a')
     const first = await otherWorker.runNextTask()
     await worker.fail(task, 5002)
     await waitFor(async () => (await listSegments(AUDIO)).length === 0)

@@ -5,10 +5,10 @@ import { isLongRun, waitFor } from '@vitascope/testing'
 import type { CrashPoint } from '../src/common/crash-point.ts'
 import { completableJobs, runUntilComplete } from './crashing-service.ts'
 import { makeVideo } from './fixture.ts'
-import { framesOfSet } from './frames.ts'
+import { hashSetFrames } from './frames.ts'
 import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { countCopied, createProbeToCopy, standInWorker } from './stand-in-worker.ts'
+import { buildCopyableProbe, countCopied, createStandInWorker } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let nextJob = 1
@@ -53,8 +53,8 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
       { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') },
       before.call,
     )
-    const first = standInWorker(before, environment.storage, 'worker-1:a')
-    await first.complete(await first.lease(), createProbeToCopy())
+    const first = createStandInWorker(before, environment.storage, 'worker-1:a')
+    await first.complete(await first.lease(), buildCopyableProbe())
     const failed = await first.lease()
     expect(countCopied(failed)).toBe(1)
     await first.fail(failed, 5003).catch(() => {})
@@ -63,10 +63,10 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
 
     const next = await startServiceProcess(environment, { VITASCOPE_LEASE_MS: '2000' })
     const after = openCaller(next.address)
-    const worker = standInWorker(after, environment.storage, 'worker-1:a')
+    const worker = createStandInWorker(after, environment.storage, 'worker-1:a')
     // The worker repeats the report of the fault. The service counts it once.
     await worker.fail(failed, 5003).catch(() => {})
-    await worker.complete(await worker.lease(), createProbeToCopy())
+    await worker.complete(await worker.lease(), buildCopyableProbe())
     const encode = await worker.lease()
     expect(countCopied(encode)).toBe(0)
     await worker.complete(encode, await worker.make(encode))
@@ -130,7 +130,7 @@ test('after a crash of the worker after storing any object, the next worker prod
       await startWorkerProcess(environment, service.address)
     }
     const set = await waitFor(isPublished, { timeout: 120_000, describe: `the set of job ${jobId} after ${put} objects` })
-    const frames = await framesOfSet(environment, set)
+    const frames = await hashSetFrames(environment, set)
     undisturbed ??= frames
     expect(frames).toEqual(undisturbed)
     await waitFor(async () => (await environment.objects(`work/${jobId}`)).length === 0)

@@ -4,7 +4,7 @@ import { waitFor } from '@vitascope/testing'
 import type { TaskResult } from '../src/task/task.ts'
 import { ProcessEnded, startServiceProcess } from './running-process.ts'
 import { type Caller, openCaller, type TestEnvironment } from './service-under-test.ts'
-import { leaseRequest, standInWorker } from './stand-in-worker.ts'
+import { createStandInWorker, leaseRequest } from './stand-in-worker.ts'
 
 /** A job to create, and the objects that must remain when it is complete. */
 export interface DoneJob {
@@ -63,7 +63,7 @@ export async function runUntilComplete(
   const next = await startServiceProcess(environment)
   const after = openCaller(next.address)
   if (!isCreated) await create(after, jobId)
-  if (lostResult) await standInWorker(after, environment.storage, 'worker-1:a').complete(lostResult.task, lostResult.result)
+  if (lostResult) await createStandInWorker(after, environment.storage, 'worker-1:a').complete(lostResult.task, lostResult.result)
   await workUntilDone(environment, after, jobId)
   const set = await waitFor(() => published(jobId)[0], { describe: 'the set to be reported' })
   await isReported(environment)
@@ -85,7 +85,7 @@ interface CrashedRun {
 
 /** A result that a crashed service may not have stored. The worker reports it to the next service. */
 interface LostResult {
-  task: Parameters<ReturnType<typeof standInWorker>['complete']>[0]
+  task: Parameters<ReturnType<typeof createStandInWorker>['complete']>[0]
   result: TaskResult
 }
 
@@ -99,10 +99,10 @@ async function runUntilCrash(environment: TestEnvironment, { create }: DoneJob, 
   if (!service) return { isCreated: false, died: true, lostResult: undefined }
   const caller = openCaller(service.address)
   let lostResult: LostResult | undefined
-  const isCreated = await create(caller, jobId).then(yes, no)
-  const isDone = await workUntilDone(environment, caller, jobId, (lost) => (lostResult = lost)).then(yes, no)
+  const isCreated = await create(caller, jobId).then(returnTrue, returnFalse)
+  const isDone = await workUntilDone(environment, caller, jobId, (lost) => (lostResult = lost)).then(returnTrue, returnFalse)
   // The report to the catalogue follows the last result.
-  const died = !isDone || (await Promise.race([service.exited.then(yes), isReported(environment).then(no)]))
+  const died = !isDone || (await Promise.race([service.exited.then(returnTrue), isReported(environment).then(returnFalse)]))
   if (!died) service.kill('SIGKILL')
   expect(await service.exited).toBe('SIGKILL')
   caller.close()
@@ -116,7 +116,7 @@ async function workUntilDone(
   jobId: string,
   onLost: (lost: LostResult) => void = () => {},
 ): Promise<void> {
-  const worker = standInWorker(caller, environment.storage, 'worker-1:a')
+  const worker = createStandInWorker(caller, environment.storage, 'worker-1:a')
   while ((await caller.job(jobId)).state !== JobState.JOB_STATE_OK) {
     const { task } = await caller.work.leaseTask(leaseRequest({ workerId: 'worker-1:a', waitSeconds: 3 }), caller.call)
     if (!task) continue
@@ -129,5 +129,5 @@ async function workUntilDone(
 }
 
 const isReported = (environment: TestEnvironment) => waitFor(async () => (await environment.db.query('select 1 from outbox')).length === 0)
-const yes = () => true
-const no = () => false
+const returnTrue = () => true
+const returnFalse = () => false

@@ -42,7 +42,7 @@ async function start(env: Record<string, string> = {}) {
  * Returns whether a job may copy the picture of its source, and the number of copied renditions in
  * its plan.
  */
-async function getPlan(jobId: string) {
+async function readPlan(jobId: string) {
   const [row] = await environment.db.query<{ can_copy_video: boolean; copied: number }>(
     `select can_copy_video, jsonb_array_length(jsonb_path_query_array(plan::jsonb, '$.renditions[*].video.copied'))::int as copied
      from job where job_id = $1`,
@@ -161,7 +161,7 @@ describe('a picture that can be copied', () => {
     const jobId = await create('/copy.mp4')
     await expectOneSet(jobId)
     expect(await caller.job(jobId)).toMatchObject({ attempt: 1 })
-    expect(await getPlan(jobId)).toMatchObject({ can_copy_video: true, copied: canCopy ? 1 : 0 })
+    expect(await readPlan(jobId)).toMatchObject({ can_copy_video: true, copied: canCopy ? 1 : 0 })
   })
   test('is encoded in the same attempt if the copy is wrong', async () => {
     const service = await start()
@@ -178,7 +178,7 @@ describe('a picture that can be copied', () => {
     await expectOneSet(jobId)
     expect(copies(worker.lines) > 0).toBe(canCopy)
     expect(await caller.job(jobId)).toMatchObject({ attempt: 1 })
-    expect(await getPlan(jobId)).toMatchObject({ can_copy_video: !canCopy, copied: 0 })
+    expect(await readPlan(jobId)).toMatchObject({ can_copy_video: !canCopy, copied: 0 })
   })
 })
 

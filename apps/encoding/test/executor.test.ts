@@ -9,12 +9,12 @@ import { DEFAULT_KINDS } from '../src/worker/run-task.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
-import { createLongProbe, leaseRequest, requireInput, standInWorker } from './stand-in-worker.ts'
+import { buildLongProbe, createStandInWorker, leaseRequest, requireInput } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let cluster: StandInKubernetes
 let service: Awaited<ReturnType<typeof startInProcess>>
-let worker: ReturnType<typeof standInWorker>
+let worker: ReturnType<typeof createStandInWorker>
 let nextJob = 1
 let jobId: string
 
@@ -26,7 +26,7 @@ beforeEach(async () => {
   await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
   cluster = await startKubernetes(environment.folder)
   service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, owner: 'vitascope' }) })
-  worker = standInWorker(service, environment.storage, 'w1:a')
+  worker = createStandInWorker(service, environment.storage, 'w1:a')
   jobId = String(nextJob++)
 })
 afterEach(async () => {
@@ -36,10 +36,10 @@ afterEach(async () => {
 afterAll(() => environment.close())
 
 /** Creates a job of 20 s: three video chunks, and audio, which is encoded at once. */
-async function makeJob(lowPriority = false): Promise<void> {
+async function createJob(lowPriority = false): Promise<void> {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl, lowPriority }, service.call)
-  await worker.complete(await worker.lease(), createLongProbe())
+  await worker.complete(await worker.lease(), buildLongProbe())
   await worker.runNextTask()
 }
 const waitForJob = (count = 1): Promise<V1Job> =>
@@ -70,7 +70,7 @@ async function make(chunk: number): Promise<void> {
 }
 
 test('the video chunks are encoded by one Kubernetes Job, and all other tasks by workers', async () => {
-  await makeJob()
+  await createJob()
   const job = await waitForJob()
   expect(job.spec).toMatchObject({ completionMode: 'Indexed', completions: 3, parallelism: 3 })
   expect(job.metadata?.ownerReferences).toEqual([{ apiVersion: 'v1', kind: 'ConfigMap', name: 'vitascope', uid: 'owner-uid' }])
@@ -86,7 +86,7 @@ test('the video chunks are encoded by one Kubernetes Job, and all other tasks by
 })
 
 test('the state of a chunk is reported: leased, held by another worker, done or not required', async () => {
-  await makeJob()
+  await createJob()
   const first = await request(0)
   expect(first).toMatchObject({ state: ChunkState.CHUNK_STATE_LEASED, task: { kind: TaskKind.TASK_KIND_ENCODE } })
   expect((await request(0, { workerId: 'pod-9:a' })).state).toBe(ChunkState.CHUNK_STATE_WAITING)
@@ -103,8 +103,8 @@ test('the state of a chunk is reported: leased, held by another worker, done or 
 test('a pod leases chunks until none is left', async () => {
   await service.stop()
   service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, parallelism: 2 }) })
-  worker = standInWorker(service, environment.storage, 'w1:b')
-  await makeJob()
+  worker = createStandInWorker(service, environment.storage, 'w1:b')
+  await createJob()
   const job = await waitForJob()
   expect(job.spec).toMatchObject({ completions: 2, parallelism: 2 })
   expect(env(job)['VITASCOPE_WORKER_CHUNKS']).toBe('0,1')
@@ -122,15 +122,15 @@ test('a pod leases chunks until none is left', async () => {
   if (first.task) await worker.complete(first.task, await worker.make(first.task))
   expect((await any(0)).state).toBe(ChunkState.CHUNK_STATE_ALL_LEASED)
   if (third.task) await worker.release(third.task)
-  const again = await any(0)
-  expect(again.chunk).toBe(2)
-  if (again.task) await worker.complete(again.task, await worker.make(again.task))
+  const releasedChunk = await any(0)
+  expect(releasedChunk.chunk).toBe(2)
+  if (releasedChunk.task) await worker.complete(releasedChunk.task, await worker.make(releasedChunk.task))
   expect((await any(0)).state).toBe(ChunkState.CHUNK_STATE_DONE)
 })
 
 test('a Kubernetes Job is created once after a lost response, and again after its removal', async () => {
   cluster.loseNextResponse()
-  await makeJob()
+  await createJob()
   const job = await waitForJob()
   await waitFor(() => cluster.watches() > 0)
   cluster.drop(getName(job))
@@ -143,20 +143,20 @@ test('replaces a Kubernetes Job of another run with the same name', async () => 
   await environment.db.query('alter sequence chunk_run_run_id_seq restart with 700000')
   const name = `vitascope-encode-${jobId}-700000`
   cluster.put({ metadata: { name, annotations: { 'vitascope/chunks': '7' } } })
-  await makeJob()
+  await createJob()
   await waitFor(() => cluster.created.includes(name), { describe: 'the Job to be replaced' })
   expect(cluster.jobs.get(name)?.metadata?.annotations).toMatchObject({ 'vitascope/chunks': '0,1,2' })
 })
 
 test('cancelling a job removes its Kubernetes Job', async () => {
-  await makeJob()
+  await createJob()
   await waitForJob()
   await service.jobs.cancelJob({ jobId }, service.call)
   await waitFor(() => cluster.jobs.size === 0, { describe: 'the Job to be removed' })
 })
 
 test('a failed index counts as an attempt of its chunk; after three attempts the job fails', async () => {
-  await makeJob()
+  await createJob()
   const first = await waitForJob()
   await make(1)
   failJob(first, { failedIndexes: '2' })
@@ -172,14 +172,14 @@ test('a failed index counts as an attempt of its chunk; after three attempts the
 })
 
 test('a Kubernetes Job with FailureTarget is replaced without waiting for its pods', async () => {
-  await makeJob()
+  await createJob()
   failJob(await waitForJob(), { type: 'FailureTarget', failedIndexes: '1' })
   await waitForJob(2)
   expect(await waitFor(async () => (await readFaults()).some((count) => count > 0) && (await readFaults()))).toEqual([0, 1, 0, 0])
 })
 
 test('a deadline counts as an attempt of started chunks only', async () => {
-  await makeJob()
+  await createJob()
   const first = await waitForJob()
   const { task } = await request(0)
   if (task) await worker.release(task)
@@ -199,7 +199,7 @@ test.each<[string, () => void]>([
     },
   ],
 ])('handles changes that happened while a watch %s', async (_, fault) => {
-  await makeJob()
+  await createJob()
   const job = await waitForJob()
   await waitFor(() => cluster.watches() > 0, { describe: 'a watch' })
   fault()
@@ -209,13 +209,13 @@ test.each<[string, () => void]>([
 })
 
 test('during an outage of the API server, pods continue; new Kubernetes Jobs are created afterwards', async () => {
-  await makeJob()
+  await createJob()
   await waitForJob()
   cluster.stopResponses()
   await make(0)
   const former = jobId
   jobId = String(nextJob++)
-  await makeJob()
+  await createJob()
   await waitFor(async () => (await environment.db.query('select 1 from chunk_run where job_id = $1', [jobId])).length === 1)
   expect(cluster.created).toHaveLength(1)
   cluster.resumeResponses()
@@ -225,7 +225,7 @@ test('during an outage of the API server, pods continue; new Kubernetes Jobs are
 })
 
 test('pods of an older release get no chunk and are replaced', async () => {
-  await makeJob()
+  await createJob()
   await waitForJob()
   expect((await request(0, { planVersion: planVersion - 1 })).state).toBe(ChunkState.CHUNK_STATE_OBSOLETE)
   await waitForJob(2)
@@ -238,17 +238,17 @@ test('a release replaces a queued Kubernetes Job and keeps an admitted one', asy
   const restart = async (overrides: Partial<KubernetesSettings>) => {
     await service.stop()
     service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig, queue: 'encodes', ...overrides }) })
-    worker = standInWorker(service, environment.storage, 'w1:c')
+    worker = createStandInWorker(service, environment.storage, 'w1:c')
   }
   await restart({})
-  await makeJob()
+  await createJob()
   const running = await waitForJob()
   cluster.put({ ...running, spec: { template: {}, ...running.spec, suspend: false }, status: { startTime: new Date() } })
   // One of its chunks stays leased, so that the Job is not considered stale.
   expect((await request(0)).task).toBeDefined()
   await environment.db.query(`update work_item set lease_end = now() + interval '1 hour' where state = 'leased'`)
   jobId = String(nextJob++)
-  await makeJob()
+  await createJob()
   const waiting = await waitForJob(2)
   const { template } = kubernetesSettings()
   const image = 'vitascope/encoding@sha256:next'
@@ -260,7 +260,7 @@ test('a release replaces a queued Kubernetes Job and keeps an admitted one', asy
   expect(env(anew)).toEqual(env(waiting))
   // The Job is created with the current settings: it is not replaced again.
   jobId = String(nextJob++)
-  await makeJob()
+  await createJob()
   await waitForJob(4)
   expect(cluster.jobs.has(getName(running))).toBe(true)
   expect(cluster.created.slice(0, 3)).toEqual([running, waiting, waiting].map(getName))
@@ -268,14 +268,14 @@ test('a release replaces a queued Kubernetes Job and keeps an admitted one', asy
 
 test('no Kubernetes Job is created for a low-priority job while a normal job has open chunks', async () => {
   const [earlier, normal, low] = [jobId, String(nextJob++), String(nextJob++)]
-  await makeJob(true)
+  await createJob(true)
   const first = await waitForJob()
   jobId = normal
-  await makeJob()
+  await createJob()
   const second = await waitForJob(2)
   const tasks = [(await request(0)).task, (await request(1)).task, (await request(2)).task]
   jobId = low
-  await makeJob(true)
+  await createJob(true)
   const runs = () => environment.db.query('select 1 from chunk_run where job_id = $1 and end_time is null', [low])
   await waitFor(async () => (await runs()).length === 1, { describe: 'a run of the low-priority job' })
   // Chunks that the other Job started are encoded again, in a pass that has seen that run.

@@ -4,7 +4,7 @@ import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { findMissingSets } from '../src/objects/unrecorded-objects.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { requireInput, standInWorker } from './stand-in-worker.ts'
+import { createStandInWorker, requireInput } from './stand-in-worker.ts'
 
 const TABLES = ['job', 'chunk', 'segment', 'object_prefix', 'worker', 'work_item', 'outbox']
 const LEASE_MS = 3_000
@@ -32,13 +32,15 @@ afterAll(() => environment.close())
 
 const create = (media = mediaId) =>
   service.jobs.createJob({ jobId, mediaId: media, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') }, service.call)
-const createWorker = (id = 'w1:a') => standInWorker(service, environment.storage, id)
+const createWorker = (id = 'w1:a') => createStandInWorker(service, environment.storage, id)
 const getSet = (task: Task) => requireInput(task, 'package').setPrefix
 const state = async () => (await service.job(jobId)).state
 const waitForState = (expected: JobState) =>
   waitFor(async () => (await state()) === expected, { describe: `job ${jobId} to be ${expected}` })
-const waitUntilSwept = (prefix: string, left: number) =>
-  waitFor(async () => (await environment.objects(prefix)).length === left, { describe: `${prefix} to hold ${left} objects` })
+const waitUntilSwept = (prefix: string, expectedCount: number) =>
+  waitFor(async () => (await environment.objects(prefix)).length === expectedCount, {
+    describe: `${prefix} to hold ${expectedCount} objects`,
+  })
 const waitUntilSettled = () =>
   waitFor(async () => (await environment.db.query('select from failover where settle_time is null')).length === 0, { timeout: 20_000 })
 

@@ -5,7 +5,7 @@ import { findFfmpeg } from '@vitascope/media'
 import type { TestEnvironment } from './service-under-test.ts'
 
 /** Returns the hash of each frame and audio block of all files of a set. */
-export async function framesOfSet(
+export async function hashSetFrames(
   environment: TestEnvironment,
   { prefix, renditions }: { prefix: string; renditions: readonly { path: string }[] },
 ): Promise<string[]> {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { standInWorker } from './stand-in-worker.ts'
+import { createStandInWorker } from './stand-in-worker.ts'
 
 const LOW = '1000'
 let environment: TestEnvironment
@@ -26,7 +26,7 @@ test('under constant normal load, a low-priority job waits until its maximum wai
     source: { ...source, maxJobsAhead: 1_000 },
     timing: { ...timing, lowPriorityMaxWaitSeconds: 3_600 },
   })
-  const worker = standInWorker(service, environment.storage, 'w1:a')
+  const worker = createStandInWorker(service, environment.storage, 'w1:a')
   await create(LOW, '1', true)
   let normal = 0
   /** Adds a normal job for each completed task, so that normal work is always pending. */

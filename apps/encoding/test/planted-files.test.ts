@@ -58,7 +58,7 @@ interface Attack {
   reported: StoredFile[]
 }
 
-async function createAttack(storage: ObjectStorage, ffmpeg = real.ffmpeg): Promise<Attack> {
+async function prepareAttack(storage: ObjectStorage, ffmpeg = real.ffmpeg): Promise<Attack> {
   const scratch = join(folder, `scratch-${runs}`)
   const outside = join(folder, `outside-${runs++}`)
   await mkdir(scratch)
@@ -82,9 +82,9 @@ async function createAttack(storage: ObjectStorage, ffmpeg = real.ffmpeg): Promi
 
 /** Redirects reads of the first segment to an external file with the expected bytes and a mark. */
 const plants: [string, (attack: Attack) => Promise<unknown>][] = [
-  ['a symbolic link', ({ scratch, outside }) => exchanged(scratch, (path) => symlink(join(outside, 'seg-00001.m4s'), path))],
-  ['a second name', ({ scratch, outside }) => exchanged(scratch, (path) => link(join(outside, 'seg-00001.m4s'), path))],
-  ['a FIFO', ({ scratch }) => exchanged(scratch, (path) => promisify(execFile)('mkfifo', [path]))],
+  ['a symbolic link', ({ scratch, outside }) => exchangeSegment(scratch, (path) => symlink(join(outside, 'seg-00001.m4s'), path))],
+  ['a second name', ({ scratch, outside }) => exchangeSegment(scratch, (path) => link(join(outside, 'seg-00001.m4s'), path))],
+  ['a FIFO', ({ scratch }) => exchangeSegment(scratch, (path) => promisify(execFile)('mkfifo', [path]))],
   [
     'a folder exchanged for a link',
     async ({ scratch, outside }) => {
@@ -94,7 +94,7 @@ const plants: [string, (attack: Attack) => Promise<unknown>][] = [
   ],
 ]
 
-async function exchanged(scratch: string, plant: (path: string) => Promise<unknown>): Promise<void> {
+async function exchangeSegment(scratch: string, plant: (path: string) => Promise<unknown>): Promise<void> {
   const path = join(scratch, SEGMENTS, 'seg-00001.m4s')
   await rm(path, { force: true })
   await plant(path)
@@ -125,7 +125,7 @@ test.each(attacks)(
     const opened = await open()
     close = opened.close
     const { storage } = opened
-    const attack = await createAttack(storage)
+    const attack = await prepareAttack(storage)
     const prefix = `work/${runs}`
     const chunk = { plan, chunk: 0, keys: chunkKeys(plan, 0), workPrefix: prefix }
     await prepareOutside(attack)
@@ -151,7 +151,7 @@ test.each(attacks)(
     const { storage } = opened
     const ffmpegFolder = join(folder, `fake-${runs}`)
     const wait = `: > ${SEGMENTS}/ready; until [ -e planted ]; do sleep 0.05; done`
-    const attack = await createAttack(
+    const attack = await prepareAttack(
       storage,
       await makeFakeFfmpeg(ffmpegFolder, `${ffmpegFolder}/lib/ffmpeg "$@" || exit 1\n${wait}; exit 0`),
     )

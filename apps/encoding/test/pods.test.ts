@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { V1Job } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
 import { makeFakeFfmpeg, makeVideo } from './fixture.ts'
-import { framesOfSet } from './frames.ts'
+import { hashSetFrames } from './frames.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { endProcesses, ffmpegsBelow, startPod, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { type Caller, openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
@@ -45,7 +45,7 @@ test('the pods of a Kubernetes Job produce the same frames as a worker, even if 
   caller = openCaller(service.address)
   const first = await startWorkerProcess(environment, service.address)
   await create('1')
-  const byWorker = await framesOfSet(environment, await published('1'))
+  const byWorker = await hashSetFrames(environment, await published('1'))
   first.kill('SIGTERM')
   await first.exited
   caller.close()
@@ -81,7 +81,7 @@ test('the pods of a Kubernetes Job produce the same frames as a worker, even if 
   const codes: (string | number)[] = []
   for (let index = 0; index < Number(job.spec?.completions); index++) codes.push(await (await pod(job, index)).exited)
   expect(codes).toEqual(codes.map(() => 0))
-  expect(await framesOfSet(environment, await published('2'))).toEqual(byWorker)
+  expect(await hashSetFrames(environment, await published('2'))).toEqual(byWorker)
   const faults = await environment.db.query<{ faults: number }>('select faults from chunk where job_id = 2 order by chunk')
   expect(faults.map((row) => row.faults)).toEqual([1, ...faults.slice(1).map(() => 0)])
 

@@ -5,7 +5,7 @@ import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import type { ProbeResult } from '../src/task/task.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { createProbe, requireInput, standInWorker } from './stand-in-worker.ts'
+import { buildProbe, createStandInWorker, requireInput } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let service: Awaited<ReturnType<typeof startInProcess>>
@@ -26,15 +26,15 @@ beforeEach(async () => {
 afterEach(() => service.stop())
 afterAll(() => environment.close())
 
-const createWorker = (id = 'w1:a') => standInWorker(service, environment.storage, id)
+const createWorker = (id = 'w1:a') => createStandInWorker(service, environment.storage, id)
 const profile = { codec: PictureCodec.PICTURE_CODEC_AV1, label: 250, shortSide: 360, audioKbps: 64 }
 const request = () => ({ jobId, mediaId: `9${setJobId}`, organisationId: '1', setJobId, profile })
 const add = (overrides: Partial<CreateRenditionJobRequest> = {}) =>
   service.jobs.createRenditionJob({ ...request(), ...overrides }, service.call)
-const probeResult: ProbeResult = { ...createProbe(), build: { version: 'n7.0', toneMap: false, codecs: ['h264', 'hevc', 'av1'] } }
+const probeResult: ProbeResult = { ...buildProbe(), build: { version: 'n7.0', toneMap: false, codecs: ['h264', 'hevc', 'av1'] } }
 
 /** Publishes a set of six renditions. */
-async function createSet() {
+async function publishSet() {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId: setJobId, mediaId: `9${setJobId}`, organisationId: '1', sourceUrl }, service.call)
   for (let step = 0; step < 3; step++) await createWorker().runNextTask()
@@ -42,7 +42,7 @@ async function createSet() {
 }
 
 test('a rendition is encoded from the source and stored below its own prefix, without changing the set', async () => {
-  const set = await createSet()
+  const set = await publishSet()
   const objects = await environment.objects(set.prefix)
   await add()
   const worker = createWorker()
@@ -70,7 +70,7 @@ test('a source that is not kept is removed on publishing; renditions are then en
   await service.stop()
   const { source } = environment.config()
   service = await startInProcess(environment, { source: { ...source, keepsSources: false } })
-  const set = await createSet()
+  const set = await publishSet()
   await waitFor(async () => (await environment.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
   await add()
   const probe = await createWorker().lease()
@@ -78,14 +78,14 @@ test('a source that is not kept is removed on publishing; renditions are then en
 })
 
 test('a kept source is removed with its set', async () => {
-  await createSet()
+  await publishSet()
   expect(await environment.objects(`source/${setJobId}`)).toHaveLength(1)
   environment.catalogue.unneeded.add(setJobId)
   await waitFor(async () => (await environment.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
 })
 
 test('a lost worker costs one attempt and leaves no objects, and a cancelled rendition ends', async () => {
-  const set = await createSet()
+  const set = await publishSet()
   await add()
   await createWorker('w1:a').lease()
   const next = createWorker('w1:b')
@@ -101,13 +101,13 @@ test('a lost worker costs one attempt and leaves no objects, and a cancelled ren
 })
 
 test.each([
-  ['an encoder that the ffmpeg of the workers lacks', createProbe(), 5006, /no encoder libsvtav1/],
+  ['an encoder that the ffmpeg of the workers lacks', buildProbe(), 5006, /no encoder libsvtav1/],
   ['a set without a picture', { ...probeResult, probe: audioOnly() }, 4002, /no video stream/],
-])('%s fails the job without a retry', async (_, found, code, message) => {
-  await createSet()
+])('%s fails the job without a retry', async (_, result, code, message) => {
+  await publishSet()
   await add()
   const worker = createWorker()
-  await worker.complete(await worker.lease(), found)
+  await worker.complete(await worker.lease(), result)
   await waitFor(() => environment.catalogue.failed(jobId).length === 1)
   expect(environment.catalogue.failed(jobId)).toEqual([{ code, message: expect.stringMatching(message) }])
   expect(await service.job(jobId)).toMatchObject({ attempt: 1 })
@@ -125,17 +125,17 @@ test.each([
 
 test('rejects a rendition of a media without a set', async () => {
   await expect(add()).rejects.toMatchObject({ kind: 'invalid', reason: 'SET_NOT_FOUND' })
-  await createSet()
+  await publishSet()
   await expect(add({ mediaId: '8' })).rejects.toMatchObject({ reason: 'SET_NOT_FOUND' })
 })
 
 function audioOnly(): ProbeResult['probe'] {
-  const { video: _, ...probe } = createProbe().probe
+  const { video: _, ...probe } = buildProbe().probe
   return probe
 }
 
 test('a low-priority rendition does not start while an upload waits', async () => {
-  await createSet()
+  await publishSet()
   await add({ lowPriority: true })
   const otherJobId = String(Number(setJobId) + 1_000)
   await service.jobs.createJob(

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { makeSound, makeVideo } from './fixture.ts'
-import { framesOfSet } from './frames.ts'
+import { hashSetFrames } from './frames.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { type Caller, openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
@@ -37,9 +37,9 @@ const chunks = (jobId: string) =>
   )
 const finished = async (jobId: string) => (await chunks(jobId)).filter(({ fence }) => fence > 0)
 
-const getFrames = async (jobId: string) => framesOfSet(environment, await published(jobId))
+const hashFrames = async (jobId: string) => hashSetFrames(environment, await published(jobId))
 
-async function killFfmpegsOf(worker: RunningProcess): Promise<void> {
+async function killFfmpegs(worker: RunningProcess): Promise<void> {
   const pids = await waitLong(async () => {
     const pids = await ffmpegsBelow(worker.pid)
     return pids.length > 0 ? pids : undefined
@@ -50,11 +50,11 @@ async function killFfmpegsOf(worker: RunningProcess): Promise<void> {
 test('after ffmpeg and a worker are killed, only incomplete tasks are repeated, with the same frames', async () => {
   const first = await startWorkerProcess(environment, service.address)
   await create('1', '/video.mp4')
-  const undisturbed = await getFrames('1')
+  const undisturbed = await hashFrames('1')
 
   await create('2', '/video.mp4')
   await waitLong(async () => (await finished('2')).length >= 1, 'a chunk to be done')
-  await killFfmpegsOf(first)
+  await killFfmpegs(first)
   await waitLong(async () => (await finished('2')).length >= 2, 'another chunk to be done')
   first.kill('SIGKILL')
   await first.exited
@@ -63,7 +63,7 @@ test('after ffmpeg and a worker are killed, only incomplete tasks are repeated, 
   await published('2')
   expect((await chunks('2')).length).toBeGreaterThanOrEqual(4)
   for (const chunk of before) expect(await chunks('2')).toContainEqual(chunk)
-  expect(await getFrames('2')).toEqual(undisturbed)
+  expect(await hashFrames('2')).toEqual(undisturbed)
   expect(environment.catalogue.published('2')).toHaveLength(1)
   second.kill('SIGTERM')
   expect(await second.exited).toBe(0)

@@ -40,11 +40,11 @@ function freeBox(bytes: number): Buffer {
 const create = (jobId: string, path: string) =>
   caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url(path) }, caller.call)
 const waitLong = (check: () => boolean | Promise<boolean>, describe: string) => waitFor(check, { timeout: TIMEOUT_MS, describe })
-const createWorker = () =>
+const startWorker = () =>
   startWorkerProcess(environment, service.address, { VITASCOPE_WORKER_SLOTS: '2', VITASCOPE_SCRATCH_BYTES: String(16 * MIB) })
 
 test('a source larger than the scratch folder fails only its own job and names the setting', async () => {
-  const worker = await createWorker()
+  const worker = await startWorker()
   await create('1', '/large.mp4')
   await create('2', '/video.mp4')
   await waitLong(
@@ -64,7 +64,7 @@ test('two sources that do not fit together are processed one after the other', a
   await create('4', '/half.mp4')
   const isFetched = async (jobId: string) => (await caller.job(jobId)).state === JobState.JOB_STATE_PROBING
   await waitLong(async () => (await isFetched('3')) && (await isFetched('4')), 'both sources to be there')
-  const worker = await createWorker()
+  const worker = await startWorker()
   await waitLong(() => ['3', '4'].every((jobId) => environment.catalogue.published(jobId).length === 1), 'both jobs to be published')
   expect(worker.lines.filter(({ msg }) => msg === 'task waits for scratch space')).not.toHaveLength(0)
   for (const jobId of ['3', '4']) expect(await caller.job(jobId)).toMatchObject({ attempt: 1 })

@@ -64,8 +64,8 @@ export function slidesUnderTest() {
    * files of its set and the uploaded file.
    */
   async function expectSlides(jobId: string, count: number): Promise<SlideSet> {
-    const ended = () => environment.catalogue.slides(jobId)[0] ?? environment.catalogue.failed(jobId)[0]
-    const set = await waitLong(ended, { describe: `slides of job ${jobId}` })
+    const findOutcome = () => environment.catalogue.slides(jobId)[0] ?? environment.catalogue.failed(jobId)[0]
+    const set = await waitLong(findOutcome, { describe: `slides of job ${jobId}` })
     if (!('slides' in set)) throw new Error(`job ${jobId} failed: ${set.code} ${set.message}`)
     expect((await caller.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
     expect(set).toMatchObject({ jobId, prefix: expect.stringMatching(new RegExp(`^slides/8${jobId}/${jobId}-\\d+-[0-9a-f]{12}$`)) })
@@ -104,7 +104,7 @@ export function slidesUnderTest() {
   }
 
   /** Returns codec, width and height of a JPEG in storage, and the colour in the middle of its top. */
-  async function getImage(name: string) {
+  async function probeImage(name: string) {
     const { ffmpeg, ffprobe } = await findFfmpeg()
     const file = join(environment.folder, 'image.jpg')
     await environment.storage.download(name, file)
@@ -138,6 +138,6 @@ export function slidesUnderTest() {
     expectRejected,
     expectNothing,
     expectEmptyScratch,
-    getImage,
+    probeImage,
   }
 }

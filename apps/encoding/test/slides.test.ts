@@ -20,10 +20,10 @@ test('a PDF becomes an image and a thumbnail per page', async () => {
   ])
   const [red, blue] = set.slides.map(({ path }) => `${set.prefix}/${path}`)
   const [redThumb, blueThumb] = set.slides.map(({ thumbnailPath }) => `${set.prefix}/${thumbnailPath}`)
-  expect(await slides.getImage(`${red}`)).toEqual({ size: 'mjpeg,1920,1080', rgb: [3, 0, 0] })
-  expect(await slides.getImage(`${redThumb}`)).toEqual({ size: 'mjpeg,320,180', rgb: [3, 0, 0] })
-  expect(await slides.getImage(`${blue}`)).toEqual({ size: 'mjpeg,1357,1920', rgb: [0, 0, 3] })
-  expect(await slides.getImage(`${blueThumb}`)).toEqual({ size: 'mjpeg,226,320', rgb: [0, 0, 3] })
+  expect(await slides.probeImage(`${red}`)).toEqual({ size: 'mjpeg,1920,1080', rgb: [3, 0, 0] })
+  expect(await slides.probeImage(`${redThumb}`)).toEqual({ size: 'mjpeg,320,180', rgb: [3, 0, 0] })
+  expect(await slides.probeImage(`${blue}`)).toEqual({ size: 'mjpeg,1357,1920', rgb: [0, 0, 3] })
+  expect(await slides.probeImage(`${blueThumb}`)).toEqual({ size: 'mjpeg,226,320', rgb: [0, 0, 3] })
   expect((await slides.environment.storage.stat(`${set.prefix}/${set.documentPath}`))?.bytes).toBe(pdf.length)
   const progress = slides.environment.catalogue.progress(jobId)
   expect(progress).toEqual([...progress].sort((a, b) => a - b))
@@ -61,7 +61,7 @@ test('slides are in the order of the pages', async () => {
   )
   const greens = []
   for (const [index, { path }] of set.slides.entries())
-    if ((await slides.getImage(`${set.prefix}/${path}`)).rgb[0] === 0) greens.push(index)
+    if ((await slides.probeImage(`${set.prefix}/${path}`)).rgb[0] === 0) greens.push(index)
   expect(greens).toEqual([21])
 })
 

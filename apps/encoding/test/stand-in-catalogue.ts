@@ -70,10 +70,10 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
         if (catalogue.error) throw catalogue.error
         if (catalogue.unknown.has(report.jobId)) throw new DomainError('not_found', 'JOB_NOT_FOUND', 'no such job')
         catalogue.reports.push(report)
-        return { wanted: !catalogue.unneeded.has(report.jobId) }
+        return { needed: !catalogue.unneeded.has(report.jobId) }
       },
       async checkJobs({ jobIds }) {
-        return { wantedJobIds: jobIds.filter((id) => !catalogue.unneeded.has(id) && !catalogue.unknown.has(id)) }
+        return { neededJobIds: jobIds.filter((id) => !catalogue.unneeded.has(id) && !catalogue.unknown.has(id)) }
       },
       async checkSets() {
         return { usedPrefixes: [...catalogue.used] }

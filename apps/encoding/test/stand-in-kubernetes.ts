@@ -73,7 +73,7 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
       return reply(result, 200, { metadata: { name: 'vitascope', uid: 'owner-uid' } })
     if (!pathname.startsWith('/apis/batch/v1/namespaces/media/jobs')) return reply(result, 404, { kind: 'Status', code: 404 })
     if (request.method === 'POST') {
-      const job = (await getBody(request)) as V1Job
+      const job = (await readBody(request)) as V1Job
       if (jobs.has(getName(job))) return reply(result, 409, { kind: 'Status', code: 409, reason: 'AlreadyExists' })
       created.push(getName(job))
       notify('ADDED', { ...job, metadata: { ...job.metadata, uid: randomUUID() } })
@@ -83,7 +83,7 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
     }
     if (request.method === 'DELETE') {
       const job = jobs.get(name ?? '')
-      const { preconditions } = (await getBody(request)) as { preconditions?: { uid: string } }
+      const { preconditions } = (await readBody(request)) as { preconditions?: { uid: string } }
       if (!job) return reply(result, 404, { kind: 'Status', code: 404 })
       if (preconditions?.uid !== job.metadata?.uid) return reply(result, 409, { kind: 'Status', code: 409, reason: 'Conflict' })
       notify('DELETED', job)
@@ -176,7 +176,7 @@ function reply(result: ServerResponse, status: number, body: unknown): void {
   result.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-async function getBody(request: IncomingMessage): Promise<unknown> {
+async function readBody(request: IncomingMessage): Promise<unknown> {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part as Buffer)
   return JSON.parse(Buffer.concat(parts).toString('utf8'))

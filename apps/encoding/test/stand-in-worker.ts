@@ -22,7 +22,7 @@ export function leaseRequest(overrides: Partial<LeaseTaskRequest>): LeaseTaskReq
 }
 
 /** Simulates a worker without encoding, so that a test controls every step. */
-export function standInWorker({ work, call }: Caller, storage: ObjectStorage, workerId: string) {
+export function createStandInWorker({ work, call }: Caller, storage: ObjectStorage, workerId: string) {
   const lease = async (waitSeconds = 5): Promise<Task> => {
     const { task } = await work.leaseTask(leaseRequest({ workerId, waitSeconds }), call)
     if (!task) throw new Error('there is no task')
@@ -34,7 +34,7 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
     const input = readInputMessage(task.input)
     switch (input.kind) {
       case 'probe':
-        return createProbe()
+        return buildProbe()
       case 'encode':
         return makeSegments(storage, input)
       case 'slides':
@@ -74,7 +74,7 @@ export function requireInput<Kind extends TaskInput['kind']>({ input }: Task, ki
   throw new Error(`the task is a ${message.kind}, not a ${kind}`)
 }
 
-export function createProbe(): ProbeResult {
+export function buildProbe(): ProbeResult {
   const probe: SourceProbe = {
     container: 'mp4',
     demuxer: 'mov',
@@ -103,8 +103,8 @@ export function createProbe(): ProbeResult {
 }
 
 /** Returns the probe result of a source whose picture can be copied. */
-export function createProbeToCopy(): ProbeResult {
-  const { probe, ...result } = createProbe()
+export function buildCopyableProbe(): ProbeResult {
+  const { probe, ...result } = buildProbe()
   if (!probe.video) throw new Error('the probe has a picture')
   const copy = { frames: 125, kbps: 300, timeBase: { numerator: 1, denominator: 12_800 } }
   return { probe: { ...probe, video: { ...probe.video, copy } }, ...result }
@@ -117,8 +117,8 @@ export function countCopied(task: Task): number {
 }
 
 /** Returns the probe result of a source with audio, by default of 20 s in three chunks. */
-export function createLongProbe(seconds = 20): ProbeResult {
-  const { probe, ...result } = createProbe()
+export function buildLongProbe(seconds = 20): ProbeResult {
+  const { probe, ...result } = buildProbe()
   const audio: SourceAudio = {
     index: 1,
     codec: 'aac',

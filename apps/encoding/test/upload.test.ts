@@ -35,7 +35,7 @@ afterAll(async () => {
   await environment.close()
 })
 
-const createKey = (organisation = '2') => `uploads/${organisation}/${randomUUID()}.mp4`
+const newUploadKey = (organisation = '2') => `uploads/${organisation}/${randomUUID()}.mp4`
 
 async function signed(objectKey: string, { organisationId = '2', least = 1, most = 10_000_000, status = '' } = {}) {
   const condition = (name: string, value: string) => PolicyCondition.create({ operator: 'eq', name, value })
@@ -66,7 +66,7 @@ async function post(form: Map<string, string>, file: Buffer, headers: Record<str
   })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
-const getReason = ({ text }: { text: string }) => (JSON.parse(text) as { reason: string }).reason
+const parseReason = ({ text }: { text: string }) => (JSON.parse(text) as { reason: string }).reason
 const complete = (objectKey: string, options: { etag?: string; bucket?: string } = {}, principal = user('2')) =>
   uploads().completeUpload(
     { key: objectKey, bucket: '', etag: '', filename: 'Film.mp4', isPresentation: false, presentationId: '', ...options },
@@ -75,7 +75,7 @@ const complete = (objectKey: string, options: { etag?: string; bucket?: string }
 
 test('an accepted file is stored and becomes the source of a job', async () => {
   const file = randomBytes(3_000_000)
-  const name = createKey()
+  const name = newUploadKey()
   const result = await post(await signed(name, { status: '201' }), file)
   const md5 = createHash('md5').update(file).digest('hex')
   expect([result.status, result.headers.get('etag')]).toEqual([201, `"${md5}"`])
@@ -98,7 +98,7 @@ test('an accepted file is stored and becomes the source of a job', async () => {
 })
 
 test('an upload of another caller is not found, and a wrong etag is a conflict', async () => {
-  const name = createKey()
+  const name = newUploadKey()
   await expect(complete(name)).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
   await post(await signed(name), Buffer.from('abc'))
   await expect(complete(name, {}, user('3'))).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
@@ -123,21 +123,21 @@ test('a random name belongs to the organisation that signed it first', async () 
 })
 
 test('wrong sizes, wrong checksums and forged forms leave no objects', async () => {
-  const name = createKey()
-  expect(getReason(await post(await signed(name, { most: 1000 }), randomBytes(1001)))).toBe('ENTITY_TOO_LARGE')
-  expect(getReason(await post(await signed(name, { least: 10 }), randomBytes(9)))).toBe('ENTITY_TOO_SMALL')
+  const name = newUploadKey()
+  expect(parseReason(await post(await signed(name, { most: 1000 }), randomBytes(1001)))).toBe('ENTITY_TOO_LARGE')
+  expect(parseReason(await post(await signed(name, { least: 10 }), randomBytes(9)))).toBe('ENTITY_TOO_SMALL')
   const form = await signed(name)
-  expect(getReason(await post(new Map(form).set('key', createKey('3')), Buffer.from('abc')))).toBe('POLICY_REFUSED')
-  expect(getReason(await post(new Map(form).set('x-amz-signature', 'a'.repeat(64)), Buffer.from('abc')))).toBe('POLICY_REFUSED')
+  expect(parseReason(await post(new Map(form).set('key', newUploadKey('3')), Buffer.from('abc')))).toBe('POLICY_REFUSED')
+  expect(parseReason(await post(new Map(form).set('x-amz-signature', 'a'.repeat(64)), Buffer.from('abc')))).toBe('POLICY_REFUSED')
   expect(await environment.objects('uploads')).toEqual([])
   expect((await post(form, Buffer.from('abc'))).status).toBe(204)
   expect((await post(form, Buffer.from('abc'))).status).toBe(204)
-  expect(getReason(await post(form, Buffer.from('abd')))).toBe('OBJECT_EXISTS')
+  expect(parseReason(await post(form, Buffer.from('abd')))).toBe('OBJECT_EXISTS')
   expect(await environment.db.query('select bytes from upload')).toEqual([{ bytes: '3' }])
 })
 
 test('an interrupted body or one that is not a form leaves no objects', async () => {
-  const form = await signed(createKey())
+  const form = await signed(newUploadKey())
   const boundary = 'cut-here'
   const fields = [...form].map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
   const opening = `${fields.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Type: video/mp4\r\n\r\n`
@@ -155,7 +155,7 @@ test('an interrupted body or one that is not a form leaves no objects', async ()
   await waitFor(async () => (await incoming()).length === 0)
   const post = async (body: string) => {
     const result = await fetch(`http://${service.uploadAddress}/object`, { method: 'POST', headers, body })
-    return getReason({ text: await result.text() })
+    return parseReason({ text: await result.text() })
   }
   expect(await post(`${opening}abc`)).toBe('MALFORMED_PAYLOAD')
   expect(await post(`${opening}abc\r\n--cut-`)).toBe('MALFORMED_PAYLOAD')
@@ -163,11 +163,11 @@ test('an interrupted body or one that is not a form leaves no objects', async ()
   expect(await post('')).toBe('MALFORMED_PAYLOAD')
   expect([await environment.objects('uploads'), await incoming()]).toEqual([[], []])
   const bare = await fetch(`http://${service.uploadAddress}/object`, { method: 'POST', body: 'x' })
-  expect(getReason({ text: await bare.text() })).toBe('PRINCIPAL_MISSING')
+  expect(parseReason({ text: await bare.text() })).toBe('PRINCIPAL_MISSING')
 })
 
 test('an upload that no job reads is removed after a day', async () => {
-  const [used, unused] = [createKey(), createKey()]
+  const [used, unused] = [newUploadKey(), newUploadKey()]
   for (const name of [used, unused]) await post(await signed(name), Buffer.from('abc'))
   const { uploadId } = await complete(used)
   await environment.db.query(

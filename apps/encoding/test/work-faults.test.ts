@@ -4,8 +4,8 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import type { TestEnvironment } from './service-under-test.ts'
-import { countCopied, createProbeToCopy, leaseRequest } from './stand-in-worker.ts'
-import { leaseLostError, type Service, setPrefixOfTask, workUnderTest } from './work-under-test.ts'
+import { buildCopyableProbe, countCopied, leaseRequest } from './stand-in-worker.ts'
+import { leaseLostError, readSetPrefix, type Service, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
 const { nextJobId, create, createWorker, expireLeases, expectSwept } = work
@@ -16,7 +16,7 @@ let mediaId: string
 beforeEach(() => {
   ;({ environment, service, jobId, mediaId } = work.now())
 })
-const ended = (state: JobState) => work.ended(jobId, state)
+const waitUntilEnded = (state: JobState) => work.ended(jobId, state)
 
 describe('a stale worker', () => {
   test('whose lease expired changes nothing', async () => {
@@ -27,9 +27,9 @@ describe('a stale worker', () => {
     await stale.extendLease(task, 0.5)
     await expireLeases()
     const otherWorker = createWorker('w2:a')
-    const again = await otherWorker.lease()
-    expect(again.taskId).toBe(task.taskId)
-    expect(again.fence).toBeGreaterThan(task.fence)
+    const secondLease = await otherWorker.lease()
+    expect(secondLease.taskId).toBe(task.taskId)
+    expect(secondLease.fence).toBeGreaterThan(task.fence)
     const rows = async () =>
       JSON.stringify([await environment.db.query('select * from chunk'), await environment.db.query('select attempt, state from job')])
     const before = await rows()
@@ -38,9 +38,9 @@ describe('a stale worker', () => {
     await expect(stale.fail(task, 5002)).rejects.toMatchObject(leaseLostError)
     await expect(stale.release(task)).rejects.toMatchObject(leaseLostError)
     expect(await rows()).toBe(before)
-    await otherWorker.complete(again, await otherWorker.make(again))
+    await otherWorker.complete(secondLease, await otherWorker.make(secondLease))
     await otherWorker.runNextTask()
-    await ended(JobState.JOB_STATE_OK)
+    await waitUntilEnded(JobState.JOB_STATE_OK)
     // The objects of the stale worker are removed. One set is left.
     await expectSwept(`work/${jobId}`, [])
     expect(environment.catalogue.published(jobId)).toHaveLength(1)
@@ -53,12 +53,12 @@ describe('a stale worker', () => {
     const task = await stale.lease()
     await expireLeases()
     const otherWorker = createWorker('w2:a')
-    const again = await otherWorker.lease()
+    const secondLease = await otherWorker.lease()
     const late = await stale.make(task)
-    await otherWorker.complete(again, await otherWorker.make(again))
+    await otherWorker.complete(secondLease, await otherWorker.make(secondLease))
     await expect(stale.complete(task, late)).rejects.toMatchObject(leaseLostError)
-    await ended(JobState.JOB_STATE_OK)
-    const prefix = setPrefixOfTask(again)
+    await waitUntilEnded(JobState.JOB_STATE_OK)
+    const prefix = readSetPrefix(secondLease)
     await waitFor(async () => (await environment.objects(`media/${mediaId}`)).every((name) => name.startsWith(`${prefix}/`)))
     expect(await environment.objects(prefix)).toHaveLength(6)
   })
@@ -73,7 +73,7 @@ describe('a stale worker', () => {
     await expectSwept(`work/${jobId}`, [])
     await worker.complete(task, result)
     expect(environment.catalogue.published(jobId).length).toBeLessThanOrEqual(1)
-    await ended(JobState.JOB_STATE_OK)
+    await waitUntilEnded(JobState.JOB_STATE_OK)
   })
 })
 
@@ -115,12 +115,12 @@ describe('a worker that restarts', () => {
     const before = createWorker('w1:first')
     const task = await before.lease()
     const after = createWorker('w1:second')
-    const again = await after.lease()
-    expect(again.taskId).toBe(task.taskId)
+    const secondLease = await after.lease()
+    expect(secondLease.taskId).toBe(task.taskId)
     await expect(before.extendLease(task)).rejects.toMatchObject(leaseLostError)
     await expect(before.lease()).rejects.toMatchObject({ reason: 'WORKER_SUPERSEDED' })
     expect((await service.job(jobId)).attempt).toBe(2)
-    await after.extendLease(again)
+    await after.extendLease(secondLease)
   })
   test('leaves the tasks of other workers alone', async () => {
     await create()
@@ -133,26 +133,26 @@ describe('a worker that restarts', () => {
     await create()
     const worker = createWorker()
     await worker.release(await worker.lease())
-    const again = await worker.lease()
+    const secondLease = await worker.lease()
     expect((await service.job(jobId)).attempt).toBe(1)
-    await worker.extendLease(again)
+    await worker.extendLease(secondLease)
   })
 })
 
 describe('faults', () => {
   test('a job that crashes its worker fails after three attempts, and others continue', async () => {
     await create()
-    const worker = (life: number) => createWorker(`w1:${life}`)
-    for (const life of [1, 2, 3]) await worker(life).lease()
+    const worker = (restarts: number) => createWorker(`w1:${restarts}`)
+    for (const restarts of [1, 2, 3]) await worker(restarts).lease()
     await service.work.leaseTask(leaseRequest({ workerId: 'w1:4' }), service.call)
-    await ended(JobState.JOB_STATE_FAILED)
+    await waitUntilEnded(JobState.JOB_STATE_FAILED)
     expect(await service.job(jobId)).toMatchObject({ code: 5001, attempt: 3 })
     await waitFor(() => environment.catalogue.failed(jobId).length === 1)
     await expectSwept(`source/${jobId}`, [])
     jobId = nextJobId()
     await create(jobId)
     for (let steps = 0; steps < 3; steps++) await worker(4).runNextTask()
-    await ended(JobState.JOB_STATE_OK)
+    await waitUntilEnded(JobState.JOB_STATE_OK)
   })
   test('a fault of the encoder is retried twice, and the job has the last code', async () => {
     await create()
@@ -160,7 +160,7 @@ describe('faults', () => {
     await worker.fail(await worker.lease(), 5002)
     await worker.fail(await worker.lease(), 5002)
     await worker.fail(await worker.lease(), 5003, 'not what was planned')
-    await ended(JobState.JOB_STATE_FAILED)
+    await waitUntilEnded(JobState.JOB_STATE_FAILED)
     await waitFor(() => environment.catalogue.failed(jobId).length === 1)
     expect(environment.catalogue.failed(jobId)).toEqual([{ code: 5003, message: 'not what was planned' }])
   })
@@ -168,7 +168,7 @@ describe('faults', () => {
     await create()
     const worker = createWorker()
     await worker.fail(await worker.lease(), 4002, 'not a video')
-    await ended(JobState.JOB_STATE_FAILED)
+    await waitUntilEnded(JobState.JOB_STATE_FAILED)
     expect(await service.job(jobId)).toMatchObject({ code: 4002, attempt: 1, message: 'not a video' })
   })
   test('a set that fails its verification is encoded again', async () => {
@@ -179,7 +179,7 @@ describe('faults', () => {
     await worker.fail(await worker.lease(), 5003)
     expect((await worker.runNextTask()).kind).toBe(TaskKind.TASK_KIND_ENCODE)
     await worker.runNextTask()
-    await ended(JobState.JOB_STATE_OK)
+    await waitUntilEnded(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(2)
   })
   test('a job with a plan for another ffmpeg build is planned again', async () => {
@@ -189,7 +189,7 @@ describe('faults', () => {
     await worker.fail(await worker.lease(), 5005)
     const kinds = [(await worker.runNextTask()).kind, (await worker.runNextTask()).kind, (await worker.runNextTask()).kind]
     expect(kinds).toEqual([TaskKind.TASK_KIND_PROBE, TaskKind.TASK_KIND_ENCODE, TaskKind.TASK_KIND_PACKAGE])
-    await ended(JobState.JOB_STATE_OK)
+    await waitUntilEnded(JobState.JOB_STATE_OK)
   })
   test.each([
     ['the copied picture of a chunk has decoding errors', 1, 5007, 'source'],
@@ -199,20 +199,20 @@ describe('faults', () => {
   ])('a copied picture is encoded in the same attempt if %s', async (_, steps, code, reason) => {
     await create()
     const worker = createWorker()
-    const probe = createProbeToCopy()
+    const probe = buildCopyableProbe()
     await worker.complete(await worker.lease(), probe)
     if (steps === 2) expect(countCopied(await worker.runNextTask())).toBe(1)
     const failed = await worker.lease()
     expect(countCopied(failed)).toBe(1)
     await worker.fail(failed, code)
-    const again = await worker.lease()
-    expect(again.kind).toBe(TaskKind.TASK_KIND_PROBE)
-    await worker.complete(again, probe)
+    const secondLease = await worker.lease()
+    expect(secondLease.kind).toBe(TaskKind.TASK_KIND_PROBE)
+    await worker.complete(secondLease, probe)
     const encode = await worker.lease()
     expect(countCopied(encode)).toBe(0)
     await worker.complete(encode, await worker.make(encode))
     await worker.runNextTask()
-    await ended(JobState.JOB_STATE_OK)
+    await waitUntilEnded(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(1)
     const metrics = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text()
     expect(metrics).toMatch(new RegExp(`^vitascope_encoding_copy_fallbacks_total\\{.*reason="${reason}".*\\} 1$`, 'm'))
@@ -224,11 +224,11 @@ describe('faults', () => {
     await worker.runNextTask()
     const task = await worker.lease()
     const result = await worker.make(task)
-    await environment.storage.delete(`${setPrefixOfTask(task)}/h264_250.mp4`)
+    await environment.storage.delete(`${readSetPrefix(task)}/h264_250.mp4`)
     await expect(worker.complete(task, result)).rejects.toMatchObject(leaseLostError)
     expect(environment.catalogue.published(jobId)).toHaveLength(0)
     await worker.runNextTask()
-    await ended(JobState.JOB_STATE_OK)
+    await waitUntilEnded(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(1)
   })
   test('a job whose tasks were lost is planned again', async () => {
@@ -238,7 +238,7 @@ describe('faults', () => {
     await environment.db.query(`update job set create_time = now() - interval '1 hour'`)
     const worker = createWorker()
     for (let steps = 0; steps < 3; steps++) await worker.runNextTask()
-    await ended(JobState.JOB_STATE_OK)
+    await waitUntilEnded(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(2)
     // The new plan replaces the former one completely.
     expect(await environment.db.query('select plan_number from job where job_id = $1', [jobId])).toEqual([{ plan_number: 2 }])

@@ -3,7 +3,7 @@ import type { JobState } from '@vitascope/proto/encoding/v1/job'
 import type { Task } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { requireInput, standInWorker } from './stand-in-worker.ts'
+import { createStandInWorker, requireInput } from './stand-in-worker.ts'
 
 export type Service = Awaited<ReturnType<typeof startInProcess>>
 
@@ -16,7 +16,7 @@ export interface Work {
 }
 
 /** Returns the prefix of the set that a task writes. */
-export const setPrefixOfTask = (task: Task) => requireInput(task, 'package').setPrefix
+export const readSetPrefix = (task: Task) => requireInput(task, 'package').setPrefix
 export const leaseLostError = { kind: 'failed_precondition', reason: 'LEASE_LOST' }
 
 /**
@@ -49,14 +49,14 @@ export function workUnderTest() {
     create: (id = jobId, path = '/video.mp4') =>
       service.jobs.createJob({ jobId: id, mediaId: `9${id}`, organisationId: '1', sourceUrl: environment.origin.url(path) }, service.call),
     cancel: (id: string) => service.jobs.cancelJob({ jobId: id }, service.call),
-    createWorker: (id = 'w1:a') => standInWorker(service, environment.storage, id),
+    createWorker: (id = 'w1:a') => createStandInWorker(service, environment.storage, id),
     ended: (id: string, state: JobState) =>
       waitFor(async () => (await service.job(id)).state === state, { describe: `job ${id} to be ${state}` }),
     /** Lets all leases expire, by changing their rows. */
     expireLeases: () => environment.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`),
-    expectSwept: (prefix: string, left: string[]) =>
-      waitFor(async () => (await environment.objects(prefix)).join() === left.join(), {
-        describe: `${prefix} to hold ${left.length} objects`,
+    expectSwept: (prefix: string, expected: string[]) =>
+      waitFor(async () => (await environment.objects(prefix)).join() === expected.join(), {
+        describe: `${prefix} to hold ${expected.length} objects`,
       }),
   }
 }

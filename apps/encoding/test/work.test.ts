@@ -6,7 +6,7 @@ import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { LIGHT_KINDS } from '../src/worker/run-task.ts'
 import type { TestEnvironment } from './service-under-test.ts'
-import { createLongProbe, createProbe, leaseRequest } from './stand-in-worker.ts'
+import { buildLongProbe, buildProbe, leaseRequest } from './stand-in-worker.ts'
 import { leaseLostError, type Service, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
@@ -19,13 +19,13 @@ beforeEach(() => {
   ;({ environment, service, jobId, mediaId } = work.now())
 })
 const cancel = (id = jobId) => work.cancel(id)
-const ended = (state: JobState) => work.ended(jobId, state)
+const waitUntilEnded = (state: JobState) => work.ended(jobId, state)
 
 test('a video longer than the remaining minutes of the quota is not encoded', async () => {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxSeconds: 4.9 }, service.call)
   await createWorker().runNextTask()
-  await ended(JobState.JOB_STATE_FAILED)
+  await waitUntilEnded(JobState.JOB_STATE_FAILED)
   const message = 'the video takes 5 s, but only 4.9 s of the monthly encoding minutes of the organisation were left'
   expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
 })
@@ -36,7 +36,7 @@ test('a video whose chunks exceed the remaining bytes of the quota fails', async
   const worker = createWorker()
   await worker.runNextTask()
   await worker.runNextTask()
-  await ended(JobState.JOB_STATE_FAILED)
+  await waitUntilEnded(JobState.JOB_STATE_FAILED)
   const message = 'the video exceeds the 10 bytes that were left of the storage quota of the organisation'
   expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
   for (const kind of ['source', 'work', 'renditions']) await expectSwept(`${kind}/${jobId}`, [])
@@ -53,20 +53,20 @@ test('a low-priority job does not progress while other jobs have tasks', async (
   const done = []
   for (let step = 0; step < 5; step++) done.push((await worker.runNextTask()).jobId)
   expect(done).toEqual([otherJobId, otherJobId, otherJobId, jobId, jobId])
-  await ended(JobState.JOB_STATE_OK)
+  await waitUntilEnded(JobState.JOB_STATE_OK)
 })
 
 test('the audio of a low-priority job does not start while other work waits, although audio has its own slots', async () => {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, lowPriority: true }, service.call)
   const worker = createWorker()
-  await worker.complete(await worker.lease(), createLongProbe())
+  await worker.complete(await worker.lease(), buildLongProbe())
   const otherJobId = nextJobId()
   await create(otherJobId)
   await waitFor(async () => (await service.job(otherJobId)).state === JobState.JOB_STATE_PROBING)
   const probe = await worker.lease()
   expect(probe.jobId).toBe(otherJobId)
-  await worker.complete(probe, createProbe())
+  await worker.complete(probe, buildProbe())
   const sound = async () => (await service.work.leaseTask(leaseRequest({ workerId: 'w1:a', kinds: LIGHT_KINDS }), service.call)).task
   expect(await sound()).toBeUndefined()
   expect(await worker.runNextTask()).toMatchObject({ jobId: otherJobId, kind: TaskKind.TASK_KIND_ENCODE })
@@ -199,6 +199,9 @@ describe('a job that the catalogue rejects', () => {
     const worker = createWorker()
     for (let steps = 0; steps < 2; steps++) await worker.runNextTask()
     const task = await worker.lease()
+    const { progress } = await service.job(jobId)
+    // A later progress report would cancel the job before it is published.
+    await waitFor(() => environment.catalogue.progress(jobId).at(-1) === progress)
     environment.catalogue.unneeded.add(jobId)
     await worker.complete(task, await worker.make(task))
     await expectSwept(`media/${mediaId}`, [])
@@ -234,7 +237,7 @@ describe('reports', () => {
     await worker.complete(task, await worker.make(task))
     environment.catalogue.error = new DomainError('unavailable', 'AWAY', 'away')
     await worker.runNextTask()
-    await ended(JobState.JOB_STATE_OK)
+    await waitUntilEnded(JobState.JOB_STATE_OK)
     expect(environment.catalogue.published(jobId)).toHaveLength(0)
     environment.catalogue.error = undefined
     await waitFor(() => environment.catalogue.published(jobId).length === 1)

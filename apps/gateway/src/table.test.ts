@@ -53,7 +53,7 @@ function services(responses: Responses, calls: RecordedCall[] = []): Services {
   return Object.fromEntries(nouns.map((name) => [name, noun])) as unknown as Services
 }
 
-function getContext(by: UserKind | 'guest', responses: Responses) {
+function buildContext(by: UserKind | 'guest', responses: Responses) {
   const calls: RecordedCall[] = []
   const organisationId = by === 'system' ? '1' : '2'
   const user = { keyId: '5', userId: '7', organisationId }
@@ -107,18 +107,18 @@ describe('reading a video', () => {
   const responses: Responses = { getVideo: () => ({ video }), findPublicVideo: () => ({ video: { ...video, descriptionPrivate: '' } }) }
 
   test('a guest receives the public fields', async () => {
-    const { context, calls } = getContext('guest', responses)
+    const { context, calls } = buildContext('guest', responses)
     expect(await callRoute(getVideo, { params: { videoId: '10' } }, context)).not.toHaveProperty('description_private')
     expect(calls.map(({ method }) => method)).toEqual(['findPublicVideo'])
   })
 
   test('a key of its organisation also receives the private description', async () => {
-    const { context } = getContext('uploader', responses)
+    const { context } = buildContext('uploader', responses)
     expect(await callRoute(getVideo, { params: { videoId: '10' } }, context)).toMatchObject({ description_private: 'private' })
   })
 
   test('a key of another organisation receives the public fields', async () => {
-    const { context } = getContext('standard', {
+    const { context } = buildContext('standard', {
       ...responses,
       getVideo: () => {
         throw notFound('video', '10')
@@ -128,7 +128,7 @@ describe('reading a video', () => {
   })
 
   test('an error other than "not found" is returned instead of the public fields', async () => {
-    const { context } = getContext('standard', {
+    const { context } = buildContext('standard', {
       ...responses,
       getVideo: () => {
         throw new Error('broken')
@@ -139,7 +139,7 @@ describe('reading a video', () => {
 
   test('the player settings are included if requested', async () => {
     const setting = Setting.create({ settingId: '3', allowDownload: true })
-    const { context } = getContext('guest', {
+    const { context } = buildContext('guest', {
       ...responses,
       findVideoSetting: () => ({ setting, theme: Theme.create({ themeId: '4', textColour: '#112233' }) }),
     })
@@ -148,7 +148,7 @@ describe('reading a video', () => {
     expect(await read({ player_settings: 'true' })).toMatchObject({ theme: { id: '4', text_colour: '#112233', icon_colour: '' } })
     expect(await read({ player_settings: 'false' })).not.toHaveProperty('player_settings')
     await expect(read({ player_settings: '1' })).rejects.toThrow()
-    const without = getContext('guest', { ...responses, findVideoSetting: () => ({}) })
+    const without = buildContext('guest', { ...responses, findVideoSetting: () => ({}) })
     const query = { player_settings: 'true' }
     expect(await callRoute(getVideo, { params: { videoId: '10' }, query }, without.context)).toHaveProperty('player_settings', null)
   })
@@ -158,7 +158,7 @@ describe('listing the videos of an organisation', () => {
   const responses: Responses = { listVideos: () => ({ videos: [video], nextPageToken: 'more', totalSize: 0 }) }
 
   test('has a next link with the requested order', async () => {
-    const { context, calls } = getContext('uploader', responses)
+    const { context, calls } = buildContext('uploader', responses)
     const params = { organisationId: '2', orderBy: 'name', orderType: 'asc' }
     const reply = await callRoute(listVideosOfOrganisation, { params, query: { limit: '1' } }, context)
     expect(reply).toBeInstanceOf(Reply)
@@ -169,7 +169,7 @@ describe('listing the videos of an organisation', () => {
   })
 
   test.each([['3'], ['abc']])('rejects organisation %s before it calls a service', async (organisationId) => {
-    const { context, calls } = getContext('standard', responses)
+    const { context, calls } = buildContext('standard', responses)
     await expect(callRoute(listVideosOfOrganisation, { params: { organisationId } }, context)).rejects.toMatchObject({
       reason: 'FOREIGN_ORGANISATION',
     })
@@ -185,7 +185,7 @@ describe('uploading by URL', () => {
   const payload = { url: 'https://media.example.org/a.mp4', organisation_id: '2' }
 
   test('creates a video in the state encoding', async () => {
-    const { context, calls } = getContext('uploader', responses)
+    const { context, calls } = buildContext('uploader', responses)
     expect(
       await callRoute(uploadVideo, { payload: { ...payload, tags: '["a"]', notify: 'false', published_width: '640' } }, context),
     ).toEqual({
@@ -205,13 +205,13 @@ describe('uploading by URL', () => {
   })
 
   test('passes low priority to the catalogue', async () => {
-    const { context, calls } = getContext('uploader', responses)
+    const { context, calls } = buildContext('uploader', responses)
     await callRoute(uploadVideo, { payload: { ...payload, priority: 'low' } }, context)
     expect(calls[0]?.request).toMatchObject({ lowPriority: true })
   })
 
   test('with a media id replaces the source and ignores the other fields', async () => {
-    const { context, calls } = getContext('uploader', responses)
+    const { context, calls } = buildContext('uploader', responses)
     const response = await callRoute(uploadVideo, { payload: { ...payload, media_id: '11', name: 'ignored' } }, context)
     expect(response).toMatchObject({ id: '12', job_id: '4', action: 'replace' })
     expect(calls).toEqual([
@@ -220,7 +220,7 @@ describe('uploading by URL', () => {
   })
 
   test('rejects an invalid URL under the name of its field', async () => {
-    const { context } = getContext('uploader', responses)
+    const { context } = buildContext('uploader', responses)
     await expect(callRoute(uploadVideo, { payload: { ...payload, url: 'file:///etc/passwd' } }, context)).rejects.toMatchObject({
       kind: 'invalid',
       fields: [{ field: 'url' }],
@@ -228,14 +228,14 @@ describe('uploading by URL', () => {
   })
 
   test('rejects another organisation before it validates the URL', async () => {
-    const { context } = getContext('uploader', responses)
+    const { context } = buildContext('uploader', responses)
     await expect(callRoute(uploadVideo, { payload: { ...payload, organisation_id: '3', url: 'x:' } }, context)).rejects.toMatchObject({
       reason: 'FOREIGN_ORGANISATION',
     })
   })
 
   test.each([[{}], [{ media_id: '11' }]])('by script starts as waiting for encoding (%j)', async (more) => {
-    const { context, calls } = getContext('system', responses)
+    const { context, calls } = buildContext('system', responses)
     const query = { data: JSON.stringify({ ...payload, ...more }), callback: 'a.b' }
     const reply = await callRoute(uploadVideoByScript, { query }, context)
     const id = calls[0]?.method === 'replaceSource' ? '12' : '10'
@@ -250,7 +250,7 @@ describe('changing a media', () => {
     replaceSource: () => ({ videoId: '12', jobId: '4', status }),
   }
   const change = (payload: object) => {
-    const { context, calls } = getContext('system', responses)
+    const { context, calls } = buildContext('system', responses)
     return { calls, response: callRoute(updateMedia, { params: { mediaId: '11' }, payload }, context) }
   }
 
@@ -288,7 +288,7 @@ describe('deleting a media', () => {
     },
   }
   const remove = (by: UserKind, input: { query?: object; payload?: object }) => {
-    const { context, calls } = getContext(by, responses)
+    const { context, calls } = buildContext(by, responses)
     return { calls, response: callRoute(deleteMedia, input, context) }
   }
 
@@ -326,7 +326,7 @@ describe('reading a key', () => {
   const responses: Responses = { getApiKey: ({ key }) => ({ apiKey: { value: key, resources: [], organisationId: '2', userId: '7' } }) }
 
   test('a user can read the key that it calls with', async () => {
-    const { context } = getContext('uploader', responses)
+    const { context } = buildContext('uploader', responses)
     expect(await callRoute(getApiKey, { params: { apiKey: 'vs_own' } }, context)).toEqual({
       acl: [],
       key: 'vs_own',
@@ -336,7 +336,7 @@ describe('reading a key', () => {
   })
 
   test('a user cannot read another key, whether or not it exists', async () => {
-    const { context, calls } = getContext('standard', responses)
+    const { context, calls } = buildContext('standard', responses)
     await expect(callRoute(getApiKey, { params: { apiKey: 'vs_other' } }, context)).rejects.toMatchObject({
       kind: 'forbidden',
       reason: 'OWN_KEY_ONLY',
@@ -345,7 +345,7 @@ describe('reading a key', () => {
   })
 
   test('a system key can read every key', async () => {
-    const { context } = getContext('system', responses)
+    const { context } = buildContext('system', responses)
     expect(await callRoute(getApiKey, { params: { apiKey: 'vs_other' } }, context)).toMatchObject({ key: 'vs_other' })
   })
 })

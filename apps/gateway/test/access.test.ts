@@ -4,7 +4,7 @@ import { DomainError } from '@vitascope/errors'
 import { freePort, waitFor } from '@vitascope/testing'
 import { sendRaw, statuses } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
-import { createKey, type StandInKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandInKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 const allResources = ['sample::get', 'sample::post', 'sample::delete']
@@ -34,8 +34,8 @@ afterAll(async () => {
   await standIns.stop()
 })
 
-function getKey(more: Partial<StandInKey> = {}): string {
-  const key = createKey()
+function registerKey(more: Partial<StandInKey> = {}): string {
+  const key = nextApiKey()
   standIns.keys.set(key, keyRecord(more))
   return key
 }
@@ -47,7 +47,7 @@ async function statusAndCode(response: Response): Promise<[number, unknown]> {
 
 describe('a key', () => {
   test('is accepted as Basic or as Bearer', async () => {
-    const key = getKey()
+    const key = registerKey()
     const basic = Buffer.from(`${key}:x`).toString('base64')
     for (const authorization of [`Basic ${basic}`, `basic  ${basic}`, `Bearer ${key}`, `Basic ${basic.replace(/=+$/, '')}`]) {
       const response = await get('/v2/sample/1', { authorization })
@@ -55,7 +55,7 @@ describe('a key', () => {
     }
   })
 
-  const good = createKey()
+  const good = nextApiKey()
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   test.each([
     ['nothing', ''],
@@ -87,7 +87,7 @@ describe('a key', () => {
   })
 
   test('is rejected with 401 if it is sent twice, and with 431 if it has 64 KB', async () => {
-    const header = `Authorization: Bearer ${getKey()}`
+    const header = `Authorization: Bearer ${registerKey()}`
     const twice = `GET /v2/sample/1 HTTP/1.1\r\nHost: h\r\n${header}\r\n${header}\r\n\r\n`
     expect(statuses(await sendRaw(gateway.address, twice))).toEqual([401])
     const long = `GET /v2/sample/1 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${'a'.repeat(65_536)}\r\n\r\n`
@@ -96,7 +96,7 @@ describe('a key', () => {
 
   test('is rejected with 401 if it is unknown, with at most one look-up per second', async () => {
     standIns.lookups.length = 0
-    const key = createKey()
+    const key = nextApiKey()
     const responses = [await get('/v2/sample/1', withKey(key)), await get('/v2/sample/all', withKey(key))]
     expect(await Promise.all(responses.map(statusAndCode))).toEqual([
       [401, 'key_unknown'],
@@ -107,32 +107,32 @@ describe('a key', () => {
 
   test('is looked up once for concurrent requests', async () => {
     standIns.lookups.length = 0
-    const key = getKey()
+    const key = registerKey()
     await Promise.all(Array.from({ length: 20 }, () => get('/v2/sample/1', withKey(key))))
     expect(standIns.lookups).toEqual([key])
   })
 
   test('in the query is accepted only on routes that declare it', async () => {
-    const key = getKey({ userType: 'system' })
+    const key = registerKey({ userType: 'system' })
     expect((await get(`/v2/sample/script?callback=f&api_key=${key}`)).status).toBe(200)
     expect((await get('/v2/sample/script?callback=f', withKey(key))).status).toBe(200)
     expect((await get(`/v2/sample/script?callback=f&api_key=${key}`, withKey(key))).status).toBe(401)
     expect((await get(`/v2/sample/script?callback=f&api_key=${key}&api_key=${key}`)).status).toBe(400)
     expect(await statusAndCode(await get('/v2/sample/script?callback=f'))).toEqual([401, 'key_required'])
-    expect(await statusAndCode(await get(`/v2/sample/script?api_key=${getKey()}`))).toEqual([403, 'system_only'])
+    expect(await statusAndCode(await get(`/v2/sample/script?api_key=${registerKey()}`))).toEqual([403, 'system_only'])
     expect((await get(`/v2/sample/all?api_key=${key}`)).status).toBe(401)
   })
 
   test('results in 503, not 401, if its look-up fails', async () => {
     standIns.authFailure = new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is unavailable', { retryAfter: 2 })
-    const response = await get('/v2/sample/all', withKey(getKey()))
+    const response = await get('/v2/sample/all', withKey(registerKey()))
     expect(response.headers.get('retry-after')).toBe('2')
     expect(await statusAndCode(response)).toEqual([503, 'database_unavailable'])
   })
 
   test('of an inactive organisation is rejected with 403', async () => {
     standIns.authFailure = new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'the organisation is inactive')
-    expect(await statusAndCode(await get('/v2/sample/1', withKey(getKey())))).toEqual([403, 'organisation_inactive'])
+    expect(await statusAndCode(await get('/v2/sample/1', withKey(registerKey())))).toEqual([403, 'organisation_inactive'])
   })
 })
 
@@ -146,27 +146,27 @@ describe('access', () => {
     ['DELETE /v2/sample/1', 'system', 200, undefined],
   ] as const)('to %s as %s returns %i', async (requested, userType, status, code) => {
     const [path = '', method = 'GET'] = requested.split(' ').reverse()
-    const headers = userType === undefined ? {} : withKey(getKey({ userType }))
+    const headers = userType === undefined ? {} : withKey(registerKey({ userType }))
     const response = await fetch(`${gateway.url}${path}`, { method, headers })
     expect([response.status, ((await response.json()) as { code?: string }).code]).toEqual([status, code])
   })
 
   test('without the resource returns 403 and names the resource, for system keys too', async () => {
-    const response = await get('/v2/sample/all', withKey(getKey({ userType: 'system', resources: ['sample::post'] })))
+    const response = await get('/v2/sample/all', withKey(registerKey({ userType: 'system', resources: ['sample::post'] })))
     const problem = await response.json()
     expect(problem).toMatchObject({ status: 403, code: 'missing_resource', detail: expect.stringContaining('sample::get') })
   })
 
   test('to a public path without the resource is that of a guest', async () => {
-    const response = await get('/v2/sample/1', withKey(getKey({ resources: [] })))
+    const response = await get('/v2/sample/1', withKey(registerKey({ resources: [] })))
     expect(await response.json()).toMatchObject({ caller: 'guest' })
   })
 
   test('is checked before the payload is parsed', async () => {
     const send = (headers: Record<string, string>) => fetch(`${gateway.url}/v2/sample`, { method: 'POST', headers, body: '{' })
     expect((await send({})).status).toBe(401)
-    expect((await send(withKey(getKey({ resources: [] })))).status).toBe(403)
-    expect((await send({ ...withKey(getKey()), 'content-type': 'application/json' })).status).toBe(400)
+    expect((await send(withKey(registerKey({ resources: [] })))).status).toBe(403)
+    expect((await send({ ...withKey(registerKey()), 'content-type': 'application/json' })).status).toBe(400)
   })
 })
 
@@ -174,7 +174,7 @@ describe('access', () => {
 // expiry.
 describe('a cached key', () => {
   test('stops working when auth reports its revocation', async () => {
-    const key = getKey({ keyId: 'revoked' })
+    const key = registerKey({ keyId: 'revoked' })
     expect((await get('/v2/sample/1', withKey(key))).status).toBe(200)
     standIns.keys.delete(key)
     expect((await get('/v2/sample/1', withKey(key))).status).toBe(200)
@@ -183,7 +183,7 @@ describe('a cached key', () => {
   })
 
   test('stops working when the revocation stream ends', async () => {
-    const key = getKey()
+    const key = registerKey()
     expect((await get('/v2/sample/1', withKey(key))).status).toBe(200)
     standIns.keys.delete(key)
     standIns.revoke()
@@ -192,7 +192,7 @@ describe('a cached key', () => {
   })
 
   test('stops working at its expiry', async () => {
-    const key = getKey({ expireTime: new Date(Date.now() + 300) })
+    const key = registerKey({ expireTime: new Date(Date.now() + 300) })
     expect((await get('/v2/sample/1', withKey(key))).status).toBe(200)
     standIns.keys.delete(key)
     await waitFor(async () => (await get('/v2/sample/1', withKey(key))).status === 401, { timeout: 4_000 })

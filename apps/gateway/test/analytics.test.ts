@@ -12,7 +12,7 @@ import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { eventRoutes } from '../src/api/analytics/event-routes.ts'
 import { exportRoutes } from '../src/api/analytics/export-routes.ts'
 import { reportRoutes } from '../src/api/analytics/report-routes.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 type Gateway = Awaited<ReturnType<typeof startTestGateway>>
@@ -26,7 +26,7 @@ let service: GrpcServer
 let serviceAddress: string
 let gateway: Gateway
 let limited: Gateway
-const key = createKey()
+const key = nextApiKey()
 const receivedCalls: { request: unknown; call: Call }[] = []
 let acceptEvents: (request: AcceptEventsRequest) => Promise<{ accepted: number; rejected: { index: number; message: string }[] }>
 let exportParts: () => AsyncGenerator<ExportDaysResponse>
@@ -87,7 +87,7 @@ beforeEach(() => {
 
 const send = (body: string, headers: Record<string, string> = {}, to = gateway) =>
   fetch(`${to.url}/v2/analytics/events`, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
-const getFields = async (response: Response) =>
+const readErrorFields = async (response: Response) =>
   ((await response.json()) as { errors?: { field: string }[] }).errors?.map(({ field }) => field).toSorted()
 
 describe('events', () => {
@@ -326,7 +326,7 @@ describe('reports', () => {
     ['/export/2?format=xml', ['format']],
   ])('reject %s and name the invalid fields', async (path, fields) => {
     const response = await get(path)
-    expect([response.status, await getFields(response)]).toEqual([400, fields])
+    expect([response.status, await readErrorFields(response)]).toEqual([400, fields])
     expect(receivedCalls).toEqual([])
   })
 })
@@ -336,7 +336,7 @@ test('a filter accepts at most 1,000 videos', async () => {
   const get = (count: number) => fetch(`${gateway.url}/v2/analytics/views/2/per-video?filter=${filter(count)}`, { headers: withKey(key) })
   expect((await get(1_000)).status).toBe(200)
   const response = await get(1_001)
-  expect([response.status, await getFields(response)]).toEqual([400, ['filter.video_id']])
+  expect([response.status, await readErrorFields(response)]).toEqual([400, ['filter.video_id']])
   expect((await get(100_000)).status).toBe(431)
 })
 
@@ -344,7 +344,7 @@ test('a filter field that is sent as a parameter is rejected with the correct fo
   const get = (path: string) => fetch(`${gateway.url}/v2/analytics/views/2${path}`, { headers: withKey(key) })
   for (const name of ['video_id', 'language', 'filter[video_id]', 'filter[language][]', 'filter.video_id', 'video_id[]']) {
     const response = await get(`/per-video?${encodeURIComponent(name)}=999`)
-    expect([name, response.status, await getFields(response)]).toEqual([name, 400, [name]])
+    expect([name, response.status, await readErrorFields(response)]).toEqual([name, 400, [name]])
   }
   const { errors } = (await (await get('/per-video?video_id=999&video_id=1')).json()) as { errors?: unknown }
   expect(errors).toEqual([

@@ -3,7 +3,7 @@ import { DomainError } from '@vitascope/errors'
 import { waitFor } from '@vitascope/testing'
 import { z } from 'zod'
 import { route } from '../src/server/route/route.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 let standIns: StandIns
@@ -17,12 +17,12 @@ const handle = async () => {
   await during()
   return { id: '77' }
 }
-const thing = { params: z.object({ thingId: z.string() }), summary: 'a thing', ...common, handle }
+const thingRoute = { params: z.object({ thingId: z.string() }), summary: 'a thing', ...common, handle }
 const routes = [
-  route({ get: ['/thing/:thingId'], ...thing }),
-  route({ post: ['/thing/:thingId'], ...thing, payload: z.strictObject({ colour: z.enum(['red', 'blue']) }), status: 201 }),
+  route({ get: ['/thing/:thingId'], ...thingRoute }),
+  route({ post: ['/thing/:thingId'], ...thingRoute, payload: z.strictObject({ colour: z.enum(['red', 'blue']) }), status: 201 }),
   route({ get: ['/pop'], summary: 'pops', ...common, readOnly: false, handle }),
-  route({ get: ['/secret/:thingId'], ...thing, audited: true }),
+  route({ get: ['/secret/:thingId'], ...thingRoute, audited: true }),
   route({ get: ['/drawn'], summary: 'stores nothing', ...common, readOnly: false, audited: false, handle }),
 ]
 
@@ -41,8 +41,8 @@ afterAll(async () => {
   await standIns?.stop()
 })
 
-function getKey(): string {
-  const key = createKey()
+function registerKey(): string {
+  const key = nextApiKey()
   standIns.keys.set(key, { keyId: '5', userType: 'uploader', organisationId: '2', resources: ['thing::post'] })
   return key
 }
@@ -52,9 +52,9 @@ const post = (id: string, headers: Record<string, string> = {}, colour = 'red') 
     body: JSON.stringify({ colour }),
     headers: { 'content-type': 'application/json', ...headers },
   })
-const getEntries = (requestId: string) => standIns.audit.flatMap(({ entries }) => entries).filter((entry) => entry.requestId === requestId)
-const getOutcome = async (requestId: string) => {
-  const [entry] = getEntries(requestId)
+const listEntries = (requestId: string) => standIns.audit.flatMap(({ entries }) => entries).filter((entry) => entry.requestId === requestId)
+const waitForOutcome = async (requestId: string) => {
+  const [entry] = listEntries(requestId)
   const find = () => standIns.audit.flatMap(({ outcomes }) => outcomes).find(({ entryId }) => entryId === entry?.entryId)
   await waitFor(() => find() !== undefined, { describe: 'the outcome of a write' })
   return find()
@@ -62,11 +62,11 @@ const getOutcome = async (requestId: string) => {
 
 test('a read of secrets is logged before it is handled, and returns 503 if the audit log is unavailable', async () => {
   let before: unknown
-  during = async () => (before = getEntries('s1'))
+  during = async () => (before = listEntries('s1'))
   const read = (requestId: string) => fetch(`${gateway.url}/v2/secret/42`, { headers: { 'x-request-id': requestId } })
   expect((await read('s1')).status).toBe(200)
   expect(before).toMatchObject([{ action: 'secret::get', object: '/secret/42', address: '127.0.0.1' }])
-  expect(await getOutcome('s1')).toMatchObject({ status: 200 })
+  expect(await waitForOutcome('s1')).toMatchObject({ status: 200 })
   standIns.beforeAppend = async () => {
     throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'not now')
   }
@@ -75,9 +75,9 @@ test('a read of secrets is logged before it is handled, and returns 503 if the a
 })
 
 test('a write is logged before it is handled, and its outcome is logged afterwards', async () => {
-  const key = getKey()
+  const key = registerKey()
   let before: unknown
-  during = async () => (before = getEntries('r1'))
+  during = async () => (before = listEntries('r1'))
   expect((await post('42', { ...withKey(key), 'x-request-id': 'r1' })).status).toBe(201)
   expect(before).toEqual([
     {
@@ -85,12 +85,12 @@ test('a write is logged before it is handled, and its outcome is logged afterwar
       ...{ action: 'thing::post', object: '/thing/42', requestId: 'r1', address: '127.0.0.1' },
     },
   ])
-  expect(await getOutcome('r1')).toMatchObject({ status: 201, createdId: '77' })
+  expect(await waitForOutcome('r1')).toMatchObject({ status: 201, createdId: '77' })
 })
 
 test('the entry of a guest has no key, and a path parameter that is not an id is hidden', async () => {
   expect((await post('a-secret-name', { 'x-request-id': 'r2' })).status).toBe(201)
-  expect(getEntries('r2')).toMatchObject([{ organisationId: '', userId: '', keyStart: '', object: '/thing/:thing_id' }])
+  expect(listEntries('r2')).toMatchObject([{ organisationId: '', userId: '', keyStart: '', object: '/thing/:thing_id' }])
 })
 
 test('reads, invalid input and routes that store nothing have no entry, and a GET that changes something has one', async () => {
@@ -98,9 +98,9 @@ test('reads, invalid input and routes that store nothing have no entry, and a GE
   expect((await call('/thing/1', 'r3')).status).toBe(200)
   expect((await call('/drawn', 'r4')).status).toBe(200)
   expect((await post('1', { 'x-request-id': 'r5' }, 'green')).status).toBe(400)
-  expect(['r3', 'r4', 'r5'].flatMap(getEntries)).toEqual([])
+  expect(['r3', 'r4', 'r5'].flatMap(listEntries)).toEqual([])
   expect((await call('/pop', 'r6')).status).toBe(200)
-  expect(getEntries('r6')).toHaveLength(1)
+  expect(listEntries('r6')).toHaveLength(1)
 })
 
 test.each([
@@ -112,7 +112,7 @@ test.each([
   }
   const id = `end-${status}`
   expect([name, (await post('1', { 'x-request-id': id })).status]).toEqual([name, status])
-  expect(await getOutcome(id)).toMatchObject({ status, createdId: '' })
+  expect(await waitForOutcome(id)).toMatchObject({ status, createdId: '' })
 })
 
 test('a write returns 503 and is not handled while the audit log is unavailable', async () => {
@@ -139,9 +139,9 @@ test('entries of concurrent writes are sent in few calls', async () => {
   const calls = standIns.audit.length
   const responses = await Promise.all(Array.from({ length: 100 }, (_, n) => post('1', { 'x-request-id': `many-${n}` })))
   expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201]))
-  const ids = responses.map((_, n) => getEntries(`many-${n}`)[0]?.entryId)
+  const ids = responses.map((_, n) => listEntries(`many-${n}`)[0]?.entryId)
   expect(new Set(ids).size).toBe(100)
-  await getOutcome('many-99')
+  await waitForOutcome('many-99')
   expect(standIns.audit.length - calls).toBeLessThan(60)
 })
 
@@ -153,7 +153,7 @@ test('an outcome waits while the audit log is unavailable, and is sent when it i
   }
   expect((await post('1', { 'x-request-id': 'late' })).status).toBe(201)
   standIns.beforeAppend = async () => {}
-  expect(await getOutcome('late')).toMatchObject({ status: 201 })
+  expect(await waitForOutcome('late')).toMatchObject({ status: 201 })
 })
 
 test('a write is not handled if its client disconnects before the entry is stored', async () => {
@@ -176,7 +176,7 @@ test('a write is not handled if its client disconnects before the entry is store
   expect(await deleted).toBe('gone')
   release()
   standIns.beforeAppend = async () => {}
-  await waitFor(() => getEntries('gone').length === 1)
-  expect(await getOutcome('gone')).toMatchObject({ status: 499 })
+  await waitFor(() => listEntries('gone').length === 1)
+  expect(await waitForOutcome('gone')).toMatchObject({ status: 499 })
   expect(handled).toEqual([])
 })

@@ -10,7 +10,7 @@ import { z } from 'zod'
 import { eventRoutes } from '../src/api/analytics/event-routes.ts'
 import { route } from '../src/server/route/route.ts'
 import { directRoutes } from '../src/server/routing/direct-routes.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway } from './started-gateway.ts'
 
 type Gateway = Awaited<ReturnType<typeof startTestGateway>>
@@ -22,7 +22,7 @@ let service: GrpcServer
  * one.
  */
 let pairs: Record<'any' | 'one', { direct: Gateway; express: Gateway }>
-const key = createKey()
+const key = nextApiKey()
 
 beforeAll(async () => {
   standIns = await startStandIns()
@@ -93,7 +93,7 @@ const requests: Record<string, string> = {
   'a longer path': post(good, [JSON_TYPE], `${PATH}/x`),
   'a key': post(good, [JSON_TYPE, `Authorization: Bearer ${key}`]),
   'a malformed key': post(good, [JSON_TYPE, 'Authorization: Bearer x']),
-  'an unknown key': post(good, [JSON_TYPE, `Authorization: Bearer ${createKey()}`]),
+  'an unknown key': post(good, [JSON_TYPE, `Authorization: Bearer ${nextApiKey()}`]),
   'two keys': post(good, [JSON_TYPE, `Authorization: Bearer ${key}`, `Authorization: Bearer ${key}`]),
   'an idempotency key': post(good, [JSON_TYPE, 'Idempotency-Key: k']),
   'an invalid idempotency key': post(good, [JSON_TYPE, `Idempotency-Key: ${'k'.repeat(256)}`]),
@@ -145,7 +145,7 @@ function comparable(response = ''): string[] {
 }
 
 test('only a route without path parameters can bypass Express', () => {
-  const odd = route({
+  const routeWithParameter = route({
     get: ['/sample/:sampleId'],
     section: 'Samples',
     access: 'public',
@@ -156,5 +156,5 @@ test('only a route without path parameters can bypass Express', () => {
     handle: async () => ({}),
   })
   // The second argument is not used before the error.
-  expect(() => directRoutes([odd], {} as Parameters<typeof directRoutes>[1])).toThrow('Read a sample')
+  expect(() => directRoutes([routeWithParameter], {} as Parameters<typeof directRoutes>[1])).toThrow('Read a sample')
 })

@@ -21,7 +21,7 @@ let title = 'Launch day'
 
 beforeAll(async () => {
   catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('embed-test') })
-  const found = {
+  const handlers = {
     async findPublicVideo({ videoId }: { videoId: string }) {
       if (videoId !== '42' && videoId !== '43') throw notFound('video', videoId)
       const status = { state: VideoState.VIDEO_STATE_OK, progress: 100, code: 2000, message: '' }
@@ -39,7 +39,7 @@ beforeAll(async () => {
     },
   }
   // Only the methods that an embed code for a guest calls.
-  catalogue.implement(VideoServiceService, found as unknown as Handlers<typeof VideoServiceService>)
+  catalogue.implement(VideoServiceService, handlers as unknown as Handlers<typeof VideoServiceService>)
   const listed = {
     async findPublicPlaylist({ playlistId }: { playlistId: string }) {
       if (playlistId !== '77') throw notFound('playlist', playlistId)
@@ -65,7 +65,7 @@ async function call(path: string, query: Record<string, string> = {}) {
  */
 function onlyElement(code: string): [string, Record<string, string>] {
   for (const page of [code, `<p class="x">${code}</p>`, `<div><a href="#">${code}</a></div>`]) {
-    const elements = getElements(parseFragment(page)).filter(({ tagName }) => !['p', 'div', 'a'].includes(tagName))
+    const elements = listElements(parseFragment(page)).filter(({ tagName }) => !['p', 'div', 'a'].includes(tagName))
     if (elements.length !== 1) throw new Error(`${elements.length} elements in ${page}`)
   }
   const fragment = parseFragment(code)
@@ -74,8 +74,8 @@ function onlyElement(code: string): [string, Record<string, string>] {
   return [element.tagName, Object.fromEntries(element.attrs.map(({ name, value }) => [name, value]))]
 }
 
-function getElements(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapterTypes.Element[] {
-  return node.childNodes.flatMap((child) => ('tagName' in child ? [child, ...getElements(child)] : []))
+function listElements(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapterTypes.Element[] {
+  return node.childNodes.flatMap((child) => ('tagName' in child ? [child, ...listElements(child)] : []))
 }
 
 const frameAttributes = ['allow', 'allowfullscreen', 'height', 'loading', 'sandbox', 'src', 'style', 'title', 'width']

@@ -77,17 +77,17 @@ function arbitraryRequest(one: RouteCase): fc.Arbitrary<GeneratedRequest> {
       path: fc.array(hostileText, { minLength: one.target.params.length, maxLength: one.target.params.length }),
       query: fc.oneof(fc.constant(''), form),
       body,
-      who: fc.constantFrom('guest', 'uploader', 'standard', 'system'),
+      caller: fc.constantFrom('guest', 'uploader', 'standard', 'system'),
       extra: fc.dictionary(
         fc.constantFrom('if-none-match', 'idempotency-key', 'x-request-id', 'x-forwarded-for', 'accept', 'range'),
         fc.string({ maxLength: 40 }),
       ),
       raw: fc.boolean(),
     })
-    .map(({ path, query, body: { type, text }, who, extra, raw }) => {
+    .map(({ path, query, body: { type, text }, caller, extra, raw }) => {
       let place = 0
       const filled = one.target.path.replaceAll(/:\w+/g, () => (raw ? encodeURI(safe(path[place++] ?? '')) : encode(path[place++] ?? '')))
-      const key = who === 'guest' ? undefined : subject.keys[who as 'uploader']
+      const key = caller === 'guest' ? undefined : subject.keys[caller as 'uploader']
       return {
         method: one.method,
         path: `/v2${filled}${query === '' ? '' : `?${query}`}`,

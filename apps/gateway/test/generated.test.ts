@@ -16,7 +16,7 @@ import {
   wrongTexts,
   wrongValues,
 } from './route-cases.ts'
-import { createKey } from './stand-ins.ts'
+import { nextApiKey } from './stand-ins.ts'
 import { withKey } from './started-gateway.ts'
 import { openSubject, type Subject } from './subject.ts'
 
@@ -45,7 +45,7 @@ async function call(method: string, path: string, key?: string, init: RequestIni
 }
 
 const cases = routeCases(routes)
-const each = (some: (one: RouteCase) => boolean = () => true) => cases.filter(some).map((one) => [one.name, one] as const)
+const selectCases = (some: (one: RouteCase) => boolean = () => true) => cases.filter(some).map((one) => [one.name, one] as const)
 const requiresKey = ({ route }: RouteCase) => route.access !== 'public'
 /** Requests proxied to encoding have no payload: encoding validates their body. */
 const hasPayload = ({ method, route }: RouteCase) => method !== 'GET' && method !== 'HEAD' && !route.proxyTo
@@ -64,25 +64,25 @@ const isList = (route: Route) => route.payloadField !== undefined || payloadSche
 test('the route table has more than 20 cases', () => expect(cases.length).toBeGreaterThan(20))
 
 describe('access', () => {
-  test.each(each(requiresKey))('%s rejects a guest', async (_, { method, path }) => {
+  test.each(selectCases(requiresKey))('%s rejects a guest', async (_, { method, path }) => {
     const { status, problem, headers } = await call(method, path)
     expect([status, problem?.code]).toEqual([401, codeFor(method, 'key_required')])
     expect(headers.get('www-authenticate')).toMatch(/^Basic /)
   })
-  test.each(each())('%s rejects an unknown key', async (_, { method, path }) => {
-    const { status, problem } = await call(method, path, createKey())
+  test.each(selectCases())('%s rejects an unknown key', async (_, { method, path }) => {
+    const { status, problem } = await call(method, path, nextApiKey())
     expect([status, problem?.code]).toEqual([401, codeFor(method, 'key_unknown')])
   })
-  test.each(each(requiresKey))('%s rejects a key without the resource', async (_, { method, path, route }) => {
+  test.each(selectCases(requiresKey))('%s rejects a key without the resource', async (_, { method, path, route }) => {
     const { status, problem } = await call(method, path, subject.keys.withoutResources)
     expect([status, problem?.code]).toEqual([403, codeFor(method, 'missing_resource')])
     if (method !== 'HEAD') expect(problem?.detail).toContain(route.resource)
   })
-  test.each(each(({ route }) => route.access === 'super' || route.access === 'system'))('%s rejects an uploader', async (_, one) => {
+  test.each(selectCases(({ route }) => route.access === 'super' || route.access === 'system'))('%s rejects an uploader', async (_, one) => {
     const { status } = await call(one.method, one.path, subject.keys.uploader)
     expect(status).toBe(403)
   })
-  test.each(each(({ route }) => route.access === 'system'))('%s rejects a super user', async (_, { method, path }) => {
+  test.each(selectCases(({ route }) => route.access === 'system'))('%s rejects a super user', async (_, { method, path }) => {
     expect(await call(method, path, subject.keys.standard)).toMatchObject({ status: 403, problem: { code: 'system_only' } })
   })
 })
@@ -91,7 +91,7 @@ describe('access to other organisations', () => {
   const foreign = ['1', '999999', 'no-id']
   const open = ({ route }: RouteCase) => route.access === 'user' || route.access === 'super'
   const rejection = { status: 403, problem: { code: 'foreign_organisation' } }
-  test.each(each((one) => open(one) && one.target.params.includes('organisationId')))(
+  test.each(selectCases((one) => open(one) && one.target.params.includes('organisationId')))(
     '%s returns 403 for another organisation in the path, whether or not it exists',
     async (_, { method, target }) => {
       for (const id of foreign) {
@@ -99,7 +99,7 @@ describe('access to other organisations', () => {
       }
     },
   )
-  test.each(each((one) => open(one) && 'organisation_id' in one.route.query.shape))(
+  test.each(selectCases((one) => open(one) && 'organisation_id' in one.route.query.shape))(
     '%s returns 403 for another organisation in the query, whether or not it exists',
     async (_, { method, path }) => {
       for (const id of foreign.slice(0, 2)) {
@@ -107,7 +107,7 @@ describe('access to other organisations', () => {
       }
     },
   )
-  test.each(each((one) => open(one) && 'organisation_id' in payloadFields(one.route)))(
+  test.each(selectCases((one) => open(one) && 'organisation_id' in payloadFields(one.route)))(
     '%s returns 403 for another organisation in the payload, whether or not it exists',
     async (_, one) => {
       for (const id of foreign) {
@@ -133,7 +133,7 @@ describe('methods', () => {
 })
 
 describe('paths and queries', () => {
-  test.each(each(({ target }) => target.params.length > 0))(
+  test.each(selectCases(({ target }) => target.params.length > 0))(
     '%s rejects NUL and invalid percent-encoding in a path parameter',
     async (_, one) => {
       for (const name of one.target.params) {
@@ -144,11 +144,11 @@ describe('paths and queries', () => {
       }
     },
   )
-  test.each(each())('%s rejects NUL and invalid percent-encoding in the query', async (_, { method, path }) => {
+  test.each(selectCases())('%s rejects NUL and invalid percent-encoding in the query', async (_, { method, path }) => {
     for (const bad of ['x=%00', 'x=%zz', '%ff=1'])
       expect([bad, (await call(method, `${path}?${bad}`, subject.keys.system)).status]).toEqual([bad, 400])
   })
-  test.each(each(({ route }) => Object.keys(wrongTexts(route.query)).length > 0))(
+  test.each(selectCases(({ route }) => Object.keys(wrongTexts(route.query)).length > 0))(
     '%s reports every invalid query parameter',
     async (_, one) => {
       const wrong = wrongTexts(one.route.query)
@@ -158,13 +158,16 @@ describe('paths and queries', () => {
       expect(topFields(problem ?? {})).toEqual(expect.arrayContaining(Object.keys(sent)))
     },
   )
-  test.each(each(({ route }) => Object.keys(route.query.shape).length > 0))('%s rejects a repeated query parameter', async (_, one) => {
-    for (const name of Object.keys(one.route.query.shape)) {
-      const { status, problem } = await call(one.method, `${one.path}?${name}=1&${name}=1`, subject.keys.system)
-      if (name === one.route.apiKeyParam) expect(status).toBe(400)
-      else expect([status, topFields(problem ?? {})]).toEqual([400, expect.arrayContaining([name])])
-    }
-  })
+  test.each(selectCases(({ route }) => Object.keys(route.query.shape).length > 0))(
+    '%s rejects a repeated query parameter',
+    async (_, one) => {
+      for (const name of Object.keys(one.route.query.shape)) {
+        const { status, problem } = await call(one.method, `${one.path}?${name}=1&${name}=1`, subject.keys.system)
+        if (name === one.route.apiKeyParam) expect(status).toBe(400)
+        else expect([status, topFields(problem ?? {})]).toEqual([400, expect.arrayContaining([name])])
+      }
+    },
+  )
 })
 
 describe('payloads', () => {
@@ -185,7 +188,7 @@ describe('payloads', () => {
       ['data in the query', {}, `?data=${encodeURIComponent(text)}`],
     ]
   }
-  test.each(each(isStrict))('%s rejects unknown fields by name in every payload form', async (_, { method, path, route }) => {
+  test.each(selectCases(isStrict))('%s rejects unknown fields by name in every payload form', async (_, { method, path, route }) => {
     const ownData = 'data' in payloadFields(route)
     for (const [form, init, query] of forms(route, unknown)) {
       if (ownData && form.startsWith('data')) continue
@@ -193,7 +196,7 @@ describe('payloads', () => {
       expect([form, status, topFields(problem ?? {})]).toEqual([form, 400, expect.arrayContaining(Object.keys(unknown))])
     }
   })
-  test.each(each((one) => isStrict(one) && one.route.payload !== undefined))(
+  test.each(selectCases((one) => isStrict(one) && one.route.payload !== undefined))(
     '%s rejects wrong types and names the fields',
     async (_, one) => {
       const wrong = wrongValues(z.object(payloadFields(one.route)))
@@ -203,7 +206,7 @@ describe('payloads', () => {
       expect(topFields(problem ?? {})).toEqual(expect.arrayContaining(Object.keys(wrong)))
     },
   )
-  test.each(each((one) => isStrict(one) && one.route.payload !== undefined))(
+  test.each(selectCases((one) => isStrict(one) && one.route.payload !== undefined))(
     '%s rejects NUL and unpaired surrogates in every text',
     async (_, one) => {
       for (const text of ['a\\u0000b', '\\ud800']) {
@@ -215,7 +218,7 @@ describe('payloads', () => {
       }
     },
   )
-  test.each(each(hasPayload))('%s rejects a payload that cannot be parsed in every form', async (_, { method, path, route }) => {
+  test.each(selectCases(hasPayload))('%s rejects a payload that cannot be parsed in every form', async (_, { method, path, route }) => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     const sent: [string, number, RequestInit, string?][] = [
       ['JSON that is cut off', 400, { body: '{"a":', headers: json }],
@@ -230,8 +233,8 @@ describe('payloads', () => {
         ? []
         : [['data in the query that is cut off', 400, {}, '?data={'] as [string, number, RequestInit, string]]),
     ]
-    for (const [what, expected, init, query = ''] of sent) {
-      expect([what, (await call(method, path + query, subject.keys.system, init)).status]).toEqual([what, expected])
+    for (const [title, expected, init, query = ''] of sent) {
+      expect([title, (await call(method, path + query, subject.keys.system, init)).status]).toEqual([title, expected])
     }
   })
 })

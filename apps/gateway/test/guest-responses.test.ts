@@ -6,7 +6,7 @@ import { DomainError } from '@vitascope/errors'
 import { seededRandom, waitFor } from '@vitascope/testing'
 import { z } from 'zod'
 import { route } from '../src/server/route/route.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 /** A record that guests see without its secret. */
@@ -58,7 +58,7 @@ beforeAll(async () => {
   standIns = await startStandIns()
   gateway = await startTestGateway(routes, { authAddress: standIns.address, catalogueAddress: standIns.address })
   await waitFor(() => standIns.watchers() === 1, { describe: 'the gateway to subscribe to revocations' })
-  const key = createKey()
+  const key = nextApiKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::get', 'sample::put'] })
   headers = withKey(key)
 })
@@ -73,7 +73,7 @@ afterAll(async () => {
 })
 
 let nextId = 1
-const createPath = () => `/v2/sample/${nextId++}`
+const nextPath = () => `/v2/sample/${nextId++}`
 const read = async (path: string, more: RequestInit = {}) => {
   const response = await fetch(`${gateway.url}${path}`, more)
   return { status: response.status, headers: response.headers, text: await response.text() }
@@ -90,7 +90,7 @@ const change = (path: string, name: string) =>
 
 describe('the response to a guest', () => {
   test('is read once for concurrent requests, and again for the next one', async () => {
-    const path = createPath()
+    const path = nextPath()
     held = new Promise((resolve) => {
       release = resolve
     })
@@ -108,11 +108,11 @@ describe('the response to a guest', () => {
   })
 
   test('is read for each path and query', async () => {
-    const path = createPath()
+    const path = nextPath()
     held = new Promise((resolve) => {
       release = resolve
     })
-    const responses = [path, `${path}?size=1`, createPath(), path].map((url) => read(url))
+    const responses = [path, `${path}?size=1`, nextPath(), path].map((url) => read(url))
     await waitFor(() => reads.length === 3)
     release()
     await Promise.all(responses)
@@ -120,7 +120,7 @@ describe('the response to a guest', () => {
   })
 
   test('has an ETag, and is 304 if the client has it, and without body for HEAD', async () => {
-    const path = createPath()
+    const path = nextPath()
     const etag = (await read(path)).headers.get('etag') ?? ''
     expect(await read(path, { headers: { 'if-none-match': etag } })).toMatchObject({ status: 304, text: '' })
     const head = await read(path, { method: 'HEAD' })
@@ -128,7 +128,7 @@ describe('the response to a guest', () => {
   })
 
   test('is an error for all requests that share it, and for no later one', async () => {
-    const path = createPath()
+    const path = nextPath()
     failure = new DomainError('not_found', 'SAMPLE_NOT_FOUND', 'no sample')
     expect((await read(path)).status).toBe(404)
     failure = undefined
@@ -137,7 +137,7 @@ describe('the response to a guest', () => {
   })
 
   test('is never sent to the holder of a key, nor the other way round', async () => {
-    const path = createPath()
+    const path = nextPath()
     expect(JSON.parse((await read(path)).text)).toEqual({ name: record.name })
     expect(JSON.parse((await read(path, { headers })).text)).toEqual(record)
     expect(JSON.parse((await read(path)).text)).toEqual({ name: record.name })
@@ -145,14 +145,14 @@ describe('the response to a guest', () => {
   })
 
   test('is read again after a change by the holder of a key', async () => {
-    const path = createPath()
+    const path = nextPath()
     await read(path)
     await change(path, 'second')
     expect(JSON.parse((await read(path)).text)).toEqual({ name: 'second' })
   })
 
   test('that was read before a change is not sent to requests after the change', async () => {
-    const path = createPath()
+    const path = nextPath()
     held = new Promise((resolve) => {
       release = resolve
     })
@@ -168,7 +168,7 @@ describe('the response to a guest', () => {
 
   test('is the current one without the secret after any sequence of reads and changes', async () => {
     const random = seededRandom(7)
-    const paths = [createPath(), createPath()]
+    const paths = [nextPath(), nextPath()]
     for (let step = 0; step < 300; step++) {
       const path = paths[Math.floor(random() * paths.length)] ?? ''
       const kind = random()

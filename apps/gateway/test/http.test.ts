@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { sendRaw, statuses } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
-import { createKey, type StandIns, startOrigin, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startOrigin, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 let standIns: StandIns
 let delivery: Awaited<ReturnType<typeof startOrigin>>
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let webDir: string
-const systemKey = createKey()
+const systemKey = nextApiKey()
 
 beforeAll(async () => {
   webDir = mkdtempSync(join(tmpdir(), 'vitascope-web-'))

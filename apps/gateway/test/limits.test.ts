@@ -5,12 +5,12 @@ import { DEFAULT_LIMITS } from '@vitascope/rate-limit'
 import { parseAddressRules } from '@vitascope/security'
 import { waitFor } from '@vitascope/testing'
 import { sampleRoutes } from './sample-routes.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
-const key = createKey()
+const key = nextApiKey()
 
 beforeAll(async () => {
   standIns = await startStandIns()
@@ -28,22 +28,22 @@ afterAll(async () => {
 
 const call = (path: string, address: string, headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}${path}`, { headers: { 'x-forwarded-for': address, ...headers } })
-async function getStatuses(times: number, send: () => Promise<Response>): Promise<number[]> {
-  const found: number[] = []
-  for (let i = 0; i < times; i++) found.push((await send()).status)
-  return found
+async function collectStatuses(times: number, send: () => Promise<Response>): Promise<number[]> {
+  const statuses: number[] = []
+  for (let i = 0; i < times; i++) statuses.push((await send()).status)
+  return statuses
 }
 
 test('the budget of a guest belongs to the address that the trusted proxy sends', async () => {
-  expect(await getStatuses(6, () => call('/v2/sample/1', '203.0.113.1'))).toEqual([200, 200, 200, 200, 429, 429])
-  expect(await getStatuses(1, () => call('/v2/sample/1', '1.2.3.4, 203.0.113.1'))).toEqual([429])
-  expect(await getStatuses(1, () => call('/v2/sample/1', '203.0.113.2'))).toEqual([200])
+  expect(await collectStatuses(6, () => call('/v2/sample/1', '203.0.113.1'))).toEqual([200, 200, 200, 200, 429, 429])
+  expect(await collectStatuses(1, () => call('/v2/sample/1', '1.2.3.4, 203.0.113.1'))).toEqual([429])
+  expect(await collectStatuses(1, () => call('/v2/sample/1', '203.0.113.2'))).toEqual([200])
 })
 
 test('the budget of a key is independent of the client address', async () => {
   let next = 0
-  const found = await getStatuses(10, () => call('/v2/sample/1', `203.0.114.${next++}`, withKey(key)))
-  expect(found.filter((status) => status === 200)).toHaveLength(8)
+  const statuses = await collectStatuses(10, () => call('/v2/sample/1', `203.0.114.${next++}`, withKey(key)))
+  expect(statuses.filter((status) => status === 200)).toHaveLength(8)
 })
 
 test('429 has Retry-After', async () => {
@@ -56,18 +56,18 @@ test('429 has Retry-After', async () => {
   expect(await response.json()).toMatchObject({ status: 429, code: 'rate_limited' })
 })
 
-const sendBadKeys = (times: number, address: string) => getStatuses(times, () => call('/v2/sample/all', address, withKey(createKey())))
+const sendBadKeys = (times: number, address: string) => collectStatuses(times, () => call('/v2/sample/all', address, withKey(nextApiKey())))
 function addKey(): string {
-  const fresh = createKey()
+  const fresh = nextApiKey()
   standIns.keys.set(fresh, { keyId: String(standIns.keys.size + 1), userType: 'system', organisationId: '1', resources: ['sample::get'] })
   return fresh
 }
 
 test('invalid keys above the budget return 429, with a limited number of look-ups', async () => {
   standIns.lookups.length = 0
-  const found = await sendBadKeys(50, '203.0.113.4')
-  expect(found.slice(0, 4)).toEqual([401, 401, 401, 401])
-  expect(new Set(found.slice(4))).toEqual(new Set([429]))
+  const statuses = await sendBadKeys(50, '203.0.113.4')
+  expect(statuses.slice(0, 4)).toEqual([401, 401, 401, 401])
+  expect(new Set(statuses.slice(4))).toEqual(new Set([429]))
   // 4 bad keys, and 40 look-ups beyond them.
   expect(standIns.lookups).toHaveLength(44)
 })
@@ -99,6 +99,6 @@ test('keys that auth calls malformed use the budget of failed keys', async () =>
 })
 
 test('pages outside /v2 do not use the budgets of /v2', async () => {
-  expect(new Set(await getStatuses(20, () => call('/healthz', '203.0.113.5')))).toEqual(new Set([200]))
-  expect(new Set(await getStatuses(20, () => call('/player/1', '203.0.113.5')))).toEqual(new Set([404]))
+  expect(new Set(await collectStatuses(20, () => call('/healthz', '203.0.113.5')))).toEqual(new Set([200]))
+  expect(new Set(await collectStatuses(20, () => call('/player/1', '203.0.113.5')))).toEqual(new Set([404]))
 })

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { route } from '../src/server/route/route.ts'
 import { sendRaw } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 let standIns: StandIns
@@ -58,7 +58,7 @@ function get(path: string, agent: Agent, headers: Record<string, string> = {}, u
 }
 
 test('rejects requests over the limit at once, reads before writes, and responds to all others', async () => {
-  const key = createKey()
+  const key = nextApiKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
   const agent = new Agent({ keepAlive: true })
   const responses: ReceivedResponse[] = []
@@ -79,7 +79,7 @@ test('rejects requests over the limit at once, reads before writes, and responds
 })
 
 test('a single caller is limited to three quarters of the slots, and gets 429 beyond', async () => {
-  const key = createKey()
+  const key = nextApiKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
   const agent = new Agent({ keepAlive: true })
   const responses: ReceivedResponse[] = []
@@ -185,7 +185,7 @@ test('slow bodies use no slots of other requests', async () => {
     handle: async () => ({}),
   })
   const others = await startTestGateway([...sampleRoutes, submit], { authAddress: standIns.address, catalogueAddress: standIns.address })
-  const key = createKey()
+  const key = nextApiKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
   const [host, port] = others.address.split(':')
   // More bodies than slots. A new body above the limit of its address replaces the oldest one.
@@ -212,7 +212,7 @@ test('slow bodies use no slots of other requests', async () => {
 })
 
 test('rejects a body that does not arrive within a few seconds', async () => {
-  const key = createKey()
+  const key = nextApiKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
   const head = `POST /v2/sample HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${key}\r\nContent-Length: 1000\r\n\r\n{`
   const response = await sendRaw(gateway.address, head, { wait: 25_000 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { routes } from '../src/table.ts'
-import { createKey } from './stand-ins.ts'
+import { nextApiKey } from './stand-ins.ts'
 import { withKey } from './started-gateway.ts'
 import { openSubject, type Subject } from './subject.ts'
 
@@ -40,7 +40,7 @@ describe('a path that does not exist', () => {
     expect([status, problem.instance, problem.detail]).toEqual([404, path, detail])
   })
   test.each([
-    [`/v2/apikeys/${createKey()}/regenerate`, '/v2/apikeys/…/regenerate'],
+    [`/v2/apikeys/${nextApiKey()}/regenerate`, '/v2/apikeys/…/regenerate'],
     ['/v2/apikey/configured_by_me_2030/again', '/v2/apikey/…/again'],
     ['/v2/video/42/passwords/hunter2', '/v2/video/42/passwords/…'],
     ['/v2/video/42/pasword/correct-horse', '/v2/video/42/pasword/…'],
@@ -105,8 +105,8 @@ test('the error for a system-only endpoint names the alternative for users', asy
 })
 
 test.each([
-  ['a key with an invalid character', `${createKey().slice(0, -1)}!`, /^the key is malformed: /],
-  ['a key with a wrong checksum', createKey().replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')), /checksum/],
+  ['a key with an invalid character', `${nextApiKey().slice(0, -1)}!`, /^the key is malformed: /],
+  ['a key with a wrong checksum', nextApiKey().replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')), /checksum/],
   ['a short text as a key', 'short', /vs_/],
 ])('the error for %s describes the key format', async (_, key, detail) => {
   const { status, problem } = await call('GET', '/v2/video', { key })

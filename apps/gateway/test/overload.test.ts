@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parseAddressRules } from '@vitascope/security'
 import { sampleRoutes } from './sample-routes.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 const SECONDS = 10
@@ -43,14 +43,14 @@ test('serves admitted callers under triple load, and rejects the others with Ret
   const caller = async (kind: 'read' | 'write', headers: Record<string, string>) => {
     while (performance.now() < until) {
       const { status, retryAfter } = await call(agent, kind, headers)
-      const what = `${status} ${retryAfter ?? ''}`.trim()
-      seen[kind].set(what, (seen[kind].get(what) ?? 0) + 1)
+      const outcome = `${status} ${retryAfter ?? ''}`.trim()
+      seen[kind].set(outcome, (seen[kind].get(outcome) ?? 0) + 1)
       // Writers write once per second. Readers read again as soon as they have a response.
       if (kind === 'write' || retryAfter !== undefined) await delay(1_000)
     }
   }
   const keys = Array.from({ length: Math.ceil(WRITERS / CALLERS_PER_LIMIT) }, (_, n) => {
-    const key = createKey()
+    const key = nextApiKey()
     standIns.keys.set(key, { keyId: `${n}`, userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
     return withKey(key)
   })
@@ -62,7 +62,7 @@ test('serves admitted callers under triple load, and rejects the others with Ret
   ])
   agent.destroy()
   process.stderr.write(`overload: ${JSON.stringify({ reads: [...seen.read], writes: [...seen.write] })}\n`)
-  for (const what of [...seen.read.keys(), ...seen.write.keys()]) expect(what).toMatch(/^(200|201|(429|503) \d+)$/)
+  for (const outcome of [...seen.read.keys(), ...seen.write.keys()]) expect(outcome).toMatch(/^(200|201|(429|503) \d+)$/)
   const writes = [...seen.write.values()].reduce((sum, count) => sum + count, 0)
   // It is 99 % on an idle machine.
   expect((seen.write.get('201') ?? 0) / writes).toBeGreaterThan(0.9)

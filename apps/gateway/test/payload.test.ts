@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { sendRaw, statuses } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
-const key = createKey()
-const otherKey = createKey()
+const key = nextApiKey()
+const otherKey = nextApiKey()
 let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 
@@ -31,7 +31,7 @@ afterAll(async () => {
 type Body = NonNullable<RequestInit['body']>
 
 interface ResponseBody {
-  got: unknown
+  received: unknown
   key: string
   fingerprint: string
   code: string
@@ -74,14 +74,14 @@ test.each<[string, () => [Body | undefined, Record<string, string>, string?]]>([
   ['fields of a multipart form', () => [multipart(flat), {}]],
 ])('parses the same payload from %s', async (_, sent) => {
   const { status, answer } = await post(...sent())
-  expect([status, answer.got]).toEqual([201, payload])
+  expect([status, answer.received]).toEqual([201, payload])
 })
 
 test('form fields: one text is a list of one, an empty text an empty list, null is null', async () => {
-  const got = async (fields: Record<string, string>) => (await post(new URLSearchParams({ title: 't', ...fields }))).answer.got
-  expect(await got({ tags: 'a' })).toEqual({ title: 't', tags: ['a'] })
-  expect(await got({ tags: '' })).toEqual({ title: 't', tags: [] })
-  expect(await got({ place: 'null' })).toEqual({ title: 't', place: null })
+  const sendForm = async (fields: Record<string, string>) => (await post(new URLSearchParams({ title: 't', ...fields }))).answer.received
+  expect(await sendForm({ tags: 'a' })).toEqual({ title: 't', tags: ['a'] })
+  expect(await sendForm({ tags: '' })).toEqual({ title: 't', tags: [] })
+  expect(await sendForm({ place: 'null' })).toEqual({ title: 't', place: null })
 })
 
 describe('rejects, with an error for every field,', () => {
@@ -187,7 +187,7 @@ describe('a payload that is a list', () => {
     })
     return { status: response.status, answer: (await response.json()) as ResponseBody }
   }
-  const request = async (...sent: Parameters<typeof put>) => (await put(...sent)).answer.got
+  const request = async (...sent: Parameters<typeof put>) => (await put(...sent)).answer.received
   const rows = [{ name: 'a', count: 1 }, { name: '__proto__' }]
 
   test('is accepted as JSON and as data', async () => {
@@ -216,15 +216,15 @@ describe('a payload that is a list', () => {
     ).toEqual(['3', '1'])
   })
   test('is rejected with the index of each invalid item', async () => {
-    const of = (...sent: Parameters<typeof put>) => statusAndFields(put(...sent))
-    expect(await of('rows', '[{"name":1},{"nam":"a"}]', json)).toEqual([400, 'invalid_input', '[0].name', '[1].name', '[1].nam'])
-    expect(await of('rows', '{"name":"a"}', json)).toEqual([400, 'invalid_input', 'payload'])
-    expect(await of('rows', '[]', json)).toEqual([400, 'invalid_input', 'payload'])
-    expect(await of('rows', '', json)).toEqual([400, 'invalid_input', 'payload'])
-    expect(await of('rows', new URLSearchParams({ nam: 'a' }))).toEqual([400, 'invalid_input', '[0].name', '[0].nam'])
-    expect(await of('order', '["1","x"]', json)).toEqual([400, 'invalid_input', 'order[1]'])
-    expect(await of('order', '{"order":[],"more":1}', json)).toEqual([400, 'invalid_input', 'more'])
-    expect(await of('order', '{}', json)).toEqual([400, 'invalid_input', 'order'])
+    const sendAndRead = (...sent: Parameters<typeof put>) => statusAndFields(put(...sent))
+    expect(await sendAndRead('rows', '[{"name":1},{"nam":"a"}]', json)).toEqual([400, 'invalid_input', '[0].name', '[1].name', '[1].nam'])
+    expect(await sendAndRead('rows', '{"name":"a"}', json)).toEqual([400, 'invalid_input', 'payload'])
+    expect(await sendAndRead('rows', '[]', json)).toEqual([400, 'invalid_input', 'payload'])
+    expect(await sendAndRead('rows', '', json)).toEqual([400, 'invalid_input', 'payload'])
+    expect(await sendAndRead('rows', new URLSearchParams({ nam: 'a' }))).toEqual([400, 'invalid_input', '[0].name', '[0].nam'])
+    expect(await sendAndRead('order', '["1","x"]', json)).toEqual([400, 'invalid_input', 'order[1]'])
+    expect(await sendAndRead('order', '{"order":[],"more":1}', json)).toEqual([400, 'invalid_input', 'more'])
+    expect(await sendAndRead('order', '{}', json)).toEqual([400, 'invalid_input', 'order'])
   })
   test.each([10_000, 100_000])('of %i items is rejected within 500 ms', async (count) => {
     const body = JSON.stringify(Array.from({ length: count }, () => 1))
@@ -275,12 +275,12 @@ describe('an idempotency key', () => {
     const first = await send('k-1')
     expect(first).toMatchObject({ key: expect.stringMatching(/^[0-9a-f]{64}$/), fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) })
     const reordered = JSON.stringify(Object.fromEntries(Object.entries({ ...payload, count: '3' }).reverse()))
-    for (const again of [
+    for (const repeated of [
       await send('k-1', ` ${text}`),
       await send('k-1', reordered),
       await send('k-1', new URLSearchParams({ data: text }).toString(), key, form),
     ]) {
-      expect([again.key, again.fingerprint]).toEqual([first.key, first.fingerprint])
+      expect([repeated.key, repeated.fingerprint]).toEqual([first.key, first.fingerprint])
     }
     expect((await send('k-1', '{"title":"other"}')).key).toBe(first.key)
     expect((await send('k-1', '{"title":"other"}')).fingerprint).not.toBe(first.fingerprint)

@@ -20,7 +20,7 @@ let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let alone: Awaited<ReturnType<typeof startTestGateway>>
 
 /** 42 is public, 43 has a password, 44 has expired, 77 is a playlist of 43. */
-const createVideo = (videoId: string) =>
+const buildVideo = (videoId: string) =>
   Video.create({ videoId, title: `Video ${videoId}`, deliveryVersion: 'v1', renditions: { posterPath: 'poster.jpg' } })
 const uploadHtml = '<!doctype html><html><head><title>Upload</title></head><body></body></html>'
 
@@ -32,30 +32,30 @@ beforeAll(async () => {
   writeFileSync(join(webDir, 'upload.html'), uploadHtml)
   writeFileSync(join(webDir, 'index.html'), '<!doctype html><html><head><title>Video</title></head><body></body></html>')
   catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('player-page-test') })
-  const found = {
+  const videoHandlers = {
     async findPublicVideo({ videoId }: { videoId: string }) {
       requested.push(videoId)
-      if (published.has(videoId)) return { video: createVideo(videoId) }
+      if (published.has(videoId)) return { video: buildVideo(videoId) }
       if (videoId === '44') throw new DomainError('not_found', 'VIDEO_EXPIRED', 'The "sale" is over.')
       if (videoId === '45') throw new DomainError('unavailable', 'OVERLOADED', 'try again')
       if (!['42', '43'].includes(videoId)) throw notFound('video', videoId)
-      return { video: createVideo(videoId) }
+      return { video: buildVideo(videoId) }
     },
   }
   const listed = {
     async findPublicPlaylist({ playlistId }: { playlistId: string }) {
       if (playlistId !== '77') throw notFound('playlist', playlistId)
-      return { playlist: Playlist.create({ playlistId, title: 'Launches' }), videos: [createVideo('43')], nextSkip: 0 }
+      return { playlist: Playlist.create({ playlistId, title: 'Launches' }), videos: [buildVideo('43')], nextSkip: 0 }
     },
   }
-  const kept = {
+  const settingHandlers = {
     async findVideoSetting({ videoId }: { videoId: string }) {
       return { setting: Setting.create({ passwordProtected: videoId === '43' }) }
     },
   }
-  catalogue.implement(VideoServiceService, found as unknown as Handlers<typeof VideoServiceService>)
+  catalogue.implement(VideoServiceService, videoHandlers as unknown as Handlers<typeof VideoServiceService>)
   catalogue.implement(PlaylistServiceService, listed as unknown as Handlers<typeof PlaylistServiceService>)
-  catalogue.implement(SettingServiceService, kept as unknown as Handlers<typeof SettingServiceService>)
+  catalogue.implement(SettingServiceService, settingHandlers as unknown as Handlers<typeof SettingServiceService>)
   catalogueAddress = await catalogue.listen('127.0.0.1:0')
   gateway = await startTestGateway([], { webDir, catalogueAddress })
   alone = await startTestGateway([], { webDir })
@@ -63,7 +63,7 @@ beforeAll(async () => {
 /**
  * A slow catalogue does not delay a page: it is sent as built until the catalogue has responded.
  */
-async function getPage(id: string, method = 'GET') {
+async function fetchPage(id: string, method = 'GET') {
   let page = { status: 0, type: '', html: '' }
   const call = async () => {
     const response = await fetch(`${gateway.url}/player/${id}`, { method })
@@ -90,11 +90,11 @@ test.each([
 ])(
   'the page of %s returns %i',
   async (id, status, part, shows) => {
-    const { html, ...head } = await getPage(id)
+    const { html, ...head } = await fetchPage(id)
     expect(head).toEqual({ status, type: 'text/html; charset=utf-8' })
     expect(html).toContain(part)
     expect(html).toContain(`<meta name="vitascope:shows" content="${shows}" />`)
-    expect((await getPage(id, 'HEAD')).html).toBe('')
+    expect((await fetchPage(id, 'HEAD')).html).toBe('')
   },
   30_000,
 )

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { freePort, waitFor } from '@vitascope/testing'
 import { testKeyEnvironment } from '@vitascope/testing/principal-keys'
-import { createKey, type StandIns, startOrigin, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startOrigin, startStandIns } from './stand-ins.ts'
 import { withKey } from './started-gateway.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -62,9 +62,9 @@ test('serves the route table with settings of the environment, logs path templat
   const { child, output } = start({ VITASCOPE_PORT: new URL(url).port, ...serviceSettings() })
   await waitFor(async () => (await fetch(`${url}/readyz`)).ok, { describe: () => `the gateway to be ready: ${output()}` })
 
-  const key = createKey()
+  const key = nextApiKey()
   standIns.keys.set(key, { keyId: '4711', userType: 'uploader', organisationId: '2', resources: [] })
-  const otherKey = createKey()
+  const otherKey = nextApiKey()
   await fetch(`${url}/v2/apikey/${otherKey}`, { headers: withKey(key) })
   await fetch(`${url}/v2/apikey/${otherKey}/unknown?token=my-own-token`, { headers: withKey(key) })
   await fetch(`${url}/v2/video/upload?api_key=${otherKey}`)

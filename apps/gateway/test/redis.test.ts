@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS } from '@vitascope/rate-limit'
 import { redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'
 import { Redis } from 'ioredis'
 import { sampleRoutes } from './sample-routes.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 type Gateway = Awaited<ReturnType<typeof startTestGateway>>
@@ -31,7 +31,7 @@ withRedis('two gateways with one Redis', () => {
     gateways = [await start(), await start()]
   })
   beforeEach(() => {
-    key = createKey()
+    key = nextApiKey()
     standIns.keys.set(key, { keyId: String(++keys), userType: 'system', organisationId: '1', resources: ['sample::get'] })
   })
   afterEach(async () => {
@@ -47,21 +47,21 @@ withRedis('two gateways with one Redis', () => {
   })
 
   const call = (gateway: number, sent = key) => fetch(`${gateways[gateway]?.url}/v2/sample/1`, { headers: withKey(sent) })
-  const left = async (gateway: number, sent = key) => {
+  const readRemaining = async (gateway: number, sent = key) => {
     const response = await call(gateway, sent)
     await response.arrayBuffer()
     return Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1])
   }
   async function shared(): Promise<boolean> {
-    const fresh = createKey()
+    const fresh = nextApiKey()
     standIns.keys.set(fresh, { keyId: String(++keys), userType: 'system', organisationId: '1', resources: ['sample::get'] })
-    return (await left(0, fresh)) === 9 && (await left(1, fresh)) === 8
+    return (await readRemaining(0, fresh)) === 9 && (await readRemaining(1, fresh)) === 8
   }
   /** Sends 200 sequential requests alternating between both; returns statuses and slow requests. */
-  async function sendMany(meanwhile: (nth: number) => Promise<void> | void) {
+  async function sendMany(beforeEachRequest: (nth: number) => Promise<void> | void) {
     const [statuses, times]: [number[], number[]] = [[], []]
     for (let nth = 0; nth < 200; nth++) {
-      await meanwhile(nth)
+      await beforeEachRequest(nth)
       const started = performance.now()
       const response = await call(nth % 2)
       await response.arrayBuffer()
@@ -72,9 +72,9 @@ withRedis('two gateways with one Redis', () => {
   }
 
   test('a key has one budget for both gateways', async () => {
-    const found: number[] = []
-    for (let nth = 0; nth < 14; nth++) found.push((await call(nth % 2)).status)
-    expect(found).toEqual([...Array(10).fill(200), ...Array(4).fill(429)])
+    const statuses: number[] = []
+    for (let nth = 0; nth < 14; nth++) statuses.push((await call(nth % 2)).status)
+    expect(statuses).toEqual([...Array(10).fill(200), ...Array(4).fill(429)])
   })
 
   test.each([

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { PayloadShape } from '../src/server/payload/payload-schema.ts'
 import { flatFields } from '../src/server/payload/payload-schema.ts'
 import type { Route } from '../src/server/route/route.ts'
-import { getTargets, indexRoutes, type PathEntry, type Target } from '../src/server/route/route-index.ts'
+import { expandTargets, indexRoutes, type PathEntry, type Target } from '../src/server/route/route-index.ts'
 
 /** One verb and path of the route table, with test data. */
 export interface RouteCase {
@@ -16,7 +16,7 @@ export interface RouteCase {
 }
 
 export function routeCases(routes: readonly Route[]): RouteCase[] {
-  return routes.flatMap(getTargets).map((target) => ({
+  return routes.flatMap(expandTargets).map((target) => ({
     name: `${target.verb.toUpperCase()} /v2${target.path}`,
     target,
     route: target.route,
@@ -70,8 +70,10 @@ const UNUSUAL_VALUES: unknown[] = [{ an: { un: 'likely' } }, [[[1]]], -1.5, true
  * Returns an invalid value for each field of a schema, without the fields that accept any value.
  */
 export function wrongValues(schema: z.ZodObject, candidates: readonly unknown[] = UNUSUAL_VALUES): Record<string, unknown> {
-  const found = Object.entries(schema.shape).map(([name, field]) => [name, candidates.find((value) => !isAccepted(field, value))] as const)
-  return Object.fromEntries(found.filter(([, value]) => value !== undefined))
+  const rejectedValues = Object.entries(schema.shape).map(
+    ([name, field]) => [name, candidates.find((value) => !isAccepted(field, value))] as const,
+  )
+  return Object.fromEntries(rejectedValues.filter(([, value]) => value !== undefined))
 }
 
 /** Same as `wrongValues`, limited to texts that a query can contain. */

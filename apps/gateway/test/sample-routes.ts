@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Reply, type Route, route } from '../src/server/route/route.ts'
 
-const got = z.object({ got: z.unknown() })
+const echoResponse = z.object({ received: z.unknown() })
 const row = z.strictObject({ name: z.string().max(20), count: z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]).optional() })
 
 /** Routes of every kind, for tests that apply to any route table. */
@@ -50,10 +50,10 @@ export const sampleRoutes: Route[] = [
       place: z.strictObject({ city: z.string() }).nullable().optional(),
       flag: z.preprocess((value) => (value === '1' ? true : value), z.boolean()).optional(),
     }),
-    response: z.object({ got: z.unknown(), key: z.string(), fingerprint: z.string() }),
+    response: z.object({ received: z.unknown(), key: z.string(), fingerprint: z.string() }),
     errorCodes: { sample_taken: 'there is one of this title' },
     handle: async ({ payload }, { call }) => ({
-      got: payload,
+      received: payload,
       key: call.idempotency?.key ?? '',
       fingerprint: call.idempotency?.fingerprint ?? '',
     }),
@@ -64,8 +64,8 @@ export const sampleRoutes: Route[] = [
     access: 'user',
     summary: 'Create several samples',
     payload: z.array(row).min(1).max(3),
-    response: got,
-    handle: async ({ payload }) => ({ got: payload }),
+    response: echoResponse,
+    handle: async ({ payload }) => ({ received: payload }),
   }),
   route({
     put: ['/sample/order'],
@@ -75,8 +75,8 @@ export const sampleRoutes: Route[] = [
     summary: 'Put samples in order',
     payload: z.array(z.string().regex(/^\d+$/)).max(3),
     payloadField: 'order',
-    response: got,
-    handle: async ({ payload }) => ({ got: payload }),
+    response: echoResponse,
+    handle: async ({ payload }) => ({ received: payload }),
   }),
   route({
     put: ['/sample/record'],
@@ -85,8 +85,8 @@ export const sampleRoutes: Route[] = [
     resource: 'sample::post',
     summary: 'Create a sample of any fields',
     payload: z.record(z.string().max(20), z.string()),
-    response: got,
-    handle: async ({ payload }) => ({ got: payload }),
+    response: echoResponse,
+    handle: async ({ payload }) => ({ received: payload }),
   }),
   route({
     delete: ['/sample/:sampleId'],

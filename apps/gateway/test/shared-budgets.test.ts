@@ -45,12 +45,12 @@ withRedis('budgets that two gateways share', () => {
     await redis?.stop()
   })
 
-  const getKey = (name: string) => `vitascope:test:${name}`
+  const toRedisKey = (name: string) => `vitascope:test:${name}`
   const waitForRedis = () => waitFor(() => links.every((link) => link.isUp()), { timeout: 20_000, describe: 'both gateways to use Redis' })
   const call = async (nth: number, name: string): Promise<boolean> => {
-    const left = await budgets[nth]?.consume(name, 1).catch((error) => error)
-    if (left instanceof Error) throw left
-    return left.consumedPoints <= POINTS
+    const consumed = await budgets[nth]?.consume(name, 1).catch((error) => error)
+    if (consumed instanceof Error) throw consumed
+    return consumed.consumedPoints <= POINTS
   }
   /** Consumes points from both gateways in turn. Returns how many each admitted. */
   async function countAdmitted(name: string, times: number): Promise<[number, number]> {
@@ -62,13 +62,13 @@ withRedis('budgets that two gateways share', () => {
    * Runs `begin` with a new name while both gateways use Redis. Repeats it if a call to Redis
    * failed, because a gateway then counts alone for a second.
    */
-  async function withSharedCount<T>(begin: (name: string) => Promise<T>): Promise<{ name: string; found: T }> {
+  async function withSharedCount<T>(begin: (name: string) => Promise<T>): Promise<{ name: string; result: T }> {
     for (;;) {
       await waitForRedis()
       failures = 0
       const name = `name ${++names}`
-      const found = await begin(name)
-      if (failures === 0) return { name, found }
+      const result = await begin(name)
+      if (failures === 0) return { name, result: result }
     }
   }
 
@@ -85,8 +85,8 @@ withRedis('budgets that two gateways share', () => {
   test.each(Object.entries(FAULTS))(
     'while Redis is %s, each gateway continues from the count that it last saw',
     async (_, [begin, end]) => {
-      const { name, found } = await withSharedCount((fresh) => countAdmitted(fresh, POINTS))
-      expect(found).toEqual([POINTS / 2, POINTS / 2])
+      const { name, result: admitted } = await withSharedCount((fresh) => countAdmitted(fresh, POINTS))
+      expect(admitted).toEqual([POINTS / 2, POINTS / 2])
       await begin()
       const during = await countAdmitted(name, 2 * POINTS + 6)
       await end()
@@ -117,27 +117,27 @@ withRedis('budgets that two gateways share', () => {
     const leftMs = 1_500
     const { name } = await withSharedCount(async (fresh) => {
       await budgets[0]?.consume(fresh, POINTS - 1)
-      await admin.pexpire(getKey(fresh), leftMs)
+      await admin.pexpire(toRedisKey(fresh), leftMs)
       // The other gateway consumes the last point shortly before the window ends.
-      const left = await budgets[1]?.consume(fresh, 1)
-      if (left?.consumedPoints !== POINTS) failures++
+      const consumed = await budgets[1]?.consume(fresh, 1)
+      if (consumed?.consumedPoints !== POINTS) failures++
     })
-    await waitFor(async () => (await admin.exists(getKey(name))) === 0, { describe: 'the window to end' })
+    await waitFor(async () => (await admin.exists(toRedisKey(name))) === 0, { describe: 'the window to end' })
     for (let nth = 0; nth < POINTS; nth++) expect(await call(1, name)).toBe(true)
     expect(await call(1, name)).toBe(false)
   })
 
   test('the remaining points are the minimum of the shared and the local count', async () => {
-    const { found } = await withSharedCount(async (fresh) => {
+    const { result: remaining } = await withSharedCount(async (fresh) => {
       await budgets[0]?.consume(fresh, 4)
       await budgets[1]?.consume(fresh, 3)
       const input = await budgets[1]?.refund(fresh, 2)
       const shared = await budgets[0]?.get(fresh)
-      await admin.del(getKey(fresh))
+      await admin.del(toRedisKey(fresh))
       const own = [await budgets[0]?.get(fresh), await budgets[1]?.get(fresh)]
-      return [input, shared, ...own].map((left) => left?.remainingPoints)
+      return [input, shared, ...own].map((budget) => budget?.remainingPoints)
     })
-    expect(found).toEqual([5, 5, 6, 9])
+    expect(remaining).toEqual([5, 5, 6, 9])
     expect(await budgets[0]?.get('unused name')).toBeNull()
   })
 })

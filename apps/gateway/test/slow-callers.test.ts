@@ -52,8 +52,8 @@ test(`disconnects ${SOCKETS} slow callers (one byte in ${DRIP_MS / 1_000} s, or 
       if (reads && socket.writable) socket.write('x')
     }
   }, DRIP_MS)
-  const left = () => openConnections(Number(port)).flatMap((peer) => own.get(peer) ?? [])
-  expect(left()).toHaveLength(SOCKETS)
+  const openSockets = () => openConnections(Number(port)).flatMap((peer) => own.get(peer) ?? [])
+  expect(openSockets()).toHaveLength(SOCKETS)
   const times: number[] = []
   await waitFor(
     async () => {
@@ -64,9 +64,12 @@ test(`disconnects ${SOCKETS} slow callers (one byte in ${DRIP_MS / 1_000} s, or 
       await response.text()
       expect(response.status).toBe(200)
       times.push(performance.now() - requested)
-      return left().length === 0
+      return openSockets().length === 0
     },
-    { timeout: DISCONNECT_TIMEOUT_MS, describe: () => `all to be disconnected; ${left().length} are left, with ${[...new Set(left())]}` },
+    {
+      timeout: DISCONNECT_TIMEOUT_MS,
+      describe: () => `all to be disconnected; ${openSockets().length} are left, with ${[...new Set(openSockets())]}`,
+    },
   )
   clearInterval(drip)
   for (const { socket } of callers) socket.destroy()

@@ -207,7 +207,7 @@ function respondNotFound<S extends ServiceDefinition>(service: S): Handlers<S> {
 let keyCount = 0
 
 /** Returns a key in the valid format. */
-export function createKey(): string {
+export function nextApiKey(): string {
   const random = String(++keyCount).padStart(32, 'k')
   return `vs_${random}${checksum(random)}`
 }

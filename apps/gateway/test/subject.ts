@@ -1,6 +1,6 @@
 import { waitFor } from '@vitascope/testing'
 import type { Route } from '../src/server/route/route.ts'
-import { createKey, startOrigin, startStandIns } from './stand-ins.ts'
+import { nextApiKey, startOrigin, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 /** Target of the generated tests: a gateway, and keys of every kind. */
@@ -41,7 +41,7 @@ async function withStandIns(routes: readonly Route[]): Promise<Subject> {
     deliveryUrl: delivery.url,
   })
   const resources = routes.map(({ resource }) => resource)
-  const keys = { system: createKey(), standard: createKey(), uploader: createKey(), withoutResources: createKey() }
+  const keys = { system: nextApiKey(), standard: nextApiKey(), uploader: nextApiKey(), withoutResources: nextApiKey() }
   const organisationKey = { organisationId: '2', resources }
   standIns.keys.set(keys.system, { ...organisationKey, keyId: '1', userType: 'system', organisationId: '1' })
   standIns.keys.set(keys.standard, { ...organisationKey, keyId: '2', userType: 'standard' })
@@ -70,7 +70,7 @@ async function withPlatform(url: string, system: string): Promise<Subject> {
   const userResources = list.filter(({ levels }) => levels.includes('user')).map(({ resource }) => resource)
   const all = list.map(({ resource }) => resource)
   const organisation = await call<{ organisation_id: string }>('/organisation', { name: 'Generated tests' })
-  const getKey = async (userType: string, resources: string[]) => {
+  const createKey = async (userType: string, resources: string[]) => {
     const email = `${userType}-${Date.now()}-${Math.random().toString(36).slice(2)}@example.org`
     const organisationId = userType === 'system' ? '1' : organisation.organisation_id
     const user = {
@@ -90,9 +90,9 @@ async function withPlatform(url: string, system: string): Promise<Subject> {
   }
   const keys = {
     system,
-    standard: await getKey('standard', all),
-    uploader: await getKey('uploader', userResources),
-    withoutResources: await getKey('system', []),
+    standard: await createKey('standard', all),
+    uploader: await createKey('uploader', userResources),
+    withoutResources: await createKey('system', []),
   }
   return { url, keys, stop: async () => {} }
 }

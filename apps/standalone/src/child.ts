@@ -35,7 +35,7 @@ export function superviseChild(spec: ChildSpec, print: LogPrinter): Child {
   })
   ready.catch(() => {})
 
-  const life = async () => {
+  const runUntilStopped = async () => {
     for (let crashes = 0; !stopping.signal.aborted; ) {
       const startTime = Date.now()
       const process = launch(spec, print)
@@ -44,14 +44,14 @@ export function superviseChild(spec: ChildSpec, print: LogPrinter): Child {
         if (message.ready) settle.ready()
         if (message.configProblems) settle.fail(new StartError(message.configProblems.join('\n')))
       })
-      const { code, signal } = await ended(process)
+      const { code, signal } = await waitForExit(process)
       if (stopping.signal.aborted) return
       crashes = Date.now() - startTime > HEALTHY_MS ? 1 : crashes + 1
       print.own('warn', `${spec.name} ended (${signal ?? `exit ${code}`}): restarting it`)
       await backoff(crashes, stopping.signal)
     }
   }
-  const living = life()
+  const living = runUntilStopped()
 
   return {
     name: spec.name,
@@ -81,7 +81,7 @@ function launch(spec: ChildSpec, print: LogPrinter): ChildProcess {
   return child
 }
 
-function ended(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+function waitForExit(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }))
     child.once('error', () => resolve({ code: null, signal: null }))

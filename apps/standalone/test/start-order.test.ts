@@ -86,8 +86,9 @@ async function probe(path: '/healthz' | '/readyz'): Promise<Record<string, boole
   })
   return Object.fromEntries(await Promise.all(results))
 }
-const getNames = (results: Record<string, boolean>, expected: boolean) => Object.keys(results).filter((name) => results[name] === expected)
-const allReady = async () => getNames(await probe('/readyz'), false).length === 0 && (await fetch(`${gateway}/readyz`)).ok
+const listNamesWithResult = (results: Record<string, boolean>, expected: boolean) =>
+  Object.keys(results).filter((name) => results[name] === expected)
+const allReady = async () => listNamesWithResult(await probe('/readyz'), false).length === 0 && (await fetch(`${gateway}/readyz`)).ok
 
 /** Starts everything, in an order that chance decides, while there is no database. */
 function startShuffled(random: () => number): string[] {
@@ -102,12 +103,12 @@ test(`in ${ORDERS} start orders with a late database no process ends, and all be
   for (let nth = 0; nth < ORDERS; nth++) {
     printed.length = 0
     const order = startShuffled(random)
-    await waitFor(async () => getNames(await probe('/healthz'), false).length === 0, {
+    await waitFor(async () => listNamesWithResult(await probe('/healthz'), false).length === 0, {
       timeout: 60_000,
       describe: () => `all of ${order.join(', ')} to live without a database: ${printed.slice(-20).join('')}`,
     })
     await delay(DATABASE_DELAY_MS)
-    expect(getNames(await probe('/readyz'), true).filter((name) => STATEFUL.some((stateful) => stateful === name))).toEqual([])
+    expect(listNamesWithResult(await probe('/readyz'), true).filter((name) => STATEFUL.some((stateful) => stateful === name))).toEqual([])
     await startServer()
     const since = Date.now()
     await waitFor(allReady, {
@@ -129,14 +130,14 @@ test(`a database outage makes all processes unready, ends none, and all become r
   await waitFor(allReady, { timeout: 60_000, describe: () => `everything to be ready: ${printed.slice(-20).join('')}` })
   await stopServer()
   const stoppedAt = Date.now()
-  const unready = async () => {
-    const ready = getNames(await probe('/readyz'), true)
+  const listUnready = async () => {
+    const ready = listNamesWithResult(await probe('/readyz'), true)
     return !STATEFUL.some((name) => ready.includes(name)) && !(await fetch(`${gateway}/readyz`)).ok
   }
-  await waitFor(unready, { timeout: DETECTION_MS, describe: 'readiness to go' })
+  await waitFor(listUnready, { timeout: DETECTION_MS, describe: 'readiness to go' })
   const unreadyMs = Date.now() - stoppedAt
   for (const until = stoppedAt + OUTAGE_MS; Date.now() < until; await delay(500)) {
-    expect(getNames(await probe('/healthz'), false)).toEqual([])
+    expect(listNamesWithResult(await probe('/healthz'), false)).toEqual([])
   }
   await startServer()
   const restartedAt = Date.now()

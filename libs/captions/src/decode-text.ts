@@ -3,10 +3,10 @@ import { isUtf8 } from 'node:buffer'
 /** Decodes text by its byte order mark. Without one, valid UTF-8 is decoded as UTF-8, and other text as Windows-1252, in which any bytes are valid. */
 export function decodeText(bytes: Uint8Array): string {
   // TextDecoder removes the byte order mark.
-  return new TextDecoder(getCharset(bytes)).decode(bytes)
+  return new TextDecoder(detectCharset(bytes)).decode(bytes)
 }
 
-function getCharset(bytes: Uint8Array): string {
+function detectCharset(bytes: Uint8Array): string {
   const [first, second, third] = bytes
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8'
   if (first === 0xff && second === 0xfe) return 'utf-16le'

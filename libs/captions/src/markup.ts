@@ -56,14 +56,14 @@ export function withoutMarkup(text: string): string {
  */
 function markupEnd(text: string, at: number): number {
   const code = text.charCodeAt(at)
-  if (code === 123) return text.charCodeAt(at + 1) === 92 ? getEnd(text, at + 2, 123, 125) : -1
+  if (code === 123) return text.charCodeAt(at + 1) === 92 ? findEnd(text, at + 2, 123, 125) : -1
   if (code !== 60) return -1
   const name = text.charCodeAt(at + 1) === 47 ? at + 2 : at + 1
   if (tagAt(text, name) !== undefined) return name + 2
   const after = isFont(text, name) ? name + 4 : (text.charCodeAt(name) | 32) === 115 ? name + 1 : -1
   if (after === -1) return -1
   if (text.charCodeAt(after) === 62) return after + 1
-  return isBlank(text.charCodeAt(after)) ? getEnd(text, after + 1, 60, 62) : -1
+  return isBlank(text.charCodeAt(after)) ? findEnd(text, after + 1, 60, 62) : -1
 }
 
 /** Returns the tag whose name and `>` begin at `at`. */
@@ -78,7 +78,7 @@ function isFont(text: string, at: number): boolean {
 }
 
 /** Returns the index after the next `closing`, or -1 if an `opening` or the end comes first. */
-function getEnd(text: string, start: number, opening: number, closing: number): number {
+function findEnd(text: string, start: number, opening: number, closing: number): number {
   for (let at = start; at <= start + MAX_TAG_UNITS; at++) {
     const code = text.charCodeAt(at)
     if (code === closing) return at + 1

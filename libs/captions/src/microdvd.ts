@@ -61,8 +61,8 @@ function parseRate(text: string): number {
 /** Bit numbers of the styles, the innermost first. A set of styles is a bit mask. */
 const STYLES = ['b', 'i', 'u']
 /** Tags by bit mask. */
-const OPENING_TAGS = tagsOfMasks((inner, style) => `<${style}>${inner}`)
-const CLOSING_TAGS = tagsOfMasks((inner, style) => `${inner}</${style}>`)
+const OPENING_TAGS = buildTagsByMask((inner, style) => `<${style}>${inner}`)
+const CLOSING_TAGS = buildTagsByMask((inner, style) => `${inner}</${style}>`)
 
 /**
  * Converts the text of a MicroDVD line in one pass. `|` separates lines, `{y:i}` makes one line italic, `{Y:i}` all lines. Other controls
@@ -127,6 +127,6 @@ function controlEnd(source: string, start: number): number {
 }
 
 /** Returns one text for each bit mask of styles. */
-function tagsOfMasks(add: (inner: string, style: string) => string): string[] {
+function buildTagsByMask(add: (inner: string, style: string) => string): string[] {
   return Array.from({ length: 1 << STYLES.length }, (_, mask) => STYLES.filter((_, bit) => mask & (1 << bit)).reduce(add, ''))
 }

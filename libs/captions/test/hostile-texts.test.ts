@@ -53,18 +53,18 @@ const PIECES = [
 
 test('1,000 hostile titles and texts produce well-formed TTML with the same text', () => {
   const random = seededRandom(11)
-  const some = () =>
+  const randomText = () =>
     Array.from({ length: 1 + Math.floor(random() * 12) }, () => PIECES[Math.floor(random() * PIECES.length)] ?? '').join('')
   const parser = new XMLParser({ processEntities: true, trimValues: false, ignoreAttributes: false, parseTagValue: false })
   // Removes the characters that XML cannot represent.
-  const sayable = (text: string) => text.replaceAll(/[^\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
+  const toXmlText = (text: string) => text.replaceAll(/[^\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
   for (let n = 0; n < 1_000; n++) {
-    const [title, text, language] = [`x${some()}`, some(), some()]
+    const [title, text, language] = [`x${randomText()}`, randomText(), randomText()]
     const ttml = writeTtml([{ beginMs: 0, endMs: 1, text }], { title, language })
     expect(XMLValidator.validate(ttml)).toBe(true)
     expect(ttml).not.toMatch(/<!DOCTYPE|<!\[CDATA|<!--/)
     const { tt } = parser.parse(ttml) as { tt: { head: { metadata: { 'ttm:title': string } }; '@_xml:lang': string } }
-    expect(tt.head.metadata['ttm:title']).toBe(sayable(title))
+    expect(tt.head.metadata['ttm:title']).toBe(toXmlText(title))
   }
 })
 

@@ -79,7 +79,7 @@ export function mutant(random: () => number): { format: CaptionFormat; text: str
   const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T
   const format = pick(['srt', 'sbv', 'sub', 'vtt'] as const)
   let text = pick(SEEDS[format])
-  for (let left = 1 + Math.floor(random() * 12); left > 0; left--) {
+  for (let remaining = 1 + Math.floor(random() * 12); remaining > 0; remaining--) {
     const [a, b] = [Math.floor(random() * text.length), Math.floor(random() * text.length)].sort((x, y) => x - y) as [number, number]
     const piece = random() < 0.02 ? pick(PIECES).repeat(Math.floor(random() * 20_000)) : pick(PIECES)
     text = pick([

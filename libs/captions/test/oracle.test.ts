@@ -18,14 +18,14 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 /** Returns the captions that ffmpeg reads, through WebVTT. */
-async function byFfmpeg(demuxer: string, file: string): Promise<CaptionLine[]> {
+async function readWithFfmpeg(demuxer: string, file: string): Promise<CaptionLine[]> {
   const path = join(folder, 'file')
   await writeFile(path, file)
   const { stdout } = await run(ffmpeg, ['-v', 'error', '-f', demuxer, '-i', path, '-f', 'webvtt', '-'])
   return readCaptions(stdout, 'vtt')
 }
 
-const words = (lines: readonly CaptionLine[]) =>
+const toComparable = (lines: readonly CaptionLine[]) =>
   lines.map(({ beginMs, endMs, text }) => [beginMs, endMs, plainText([{ beginMs, endMs, text }])])
 
 const random = seededRandom(7)
@@ -49,9 +49,9 @@ const lines: CaptionLine[] = Array.from({ length: 200 }, (_, i) => {
 })
 const plain = lines.map((line) => ({ ...line, text: line.text.replaceAll(/<\/?i>/g, '') }))
 
-const two = (value: number) => String(value).padStart(2, '0')
+const padTwoDigits = (value: number) => String(value).padStart(2, '0')
 const clock = (ms: number, separator: string, digits: number) =>
-  `${two(Math.floor(ms / 3_600_000))}:${two(Math.floor(ms / 60_000) % 60)}:${two(Math.floor(ms / 1_000) % 60)}${separator}${String(
+  `${padTwoDigits(Math.floor(ms / 3_600_000))}:${padTwoDigits(Math.floor(ms / 60_000) % 60)}:${padTwoDigits(Math.floor(ms / 1_000) % 60)}${separator}${String(
     ms % 1_000,
   )
     .padStart(3, '0')
@@ -90,7 +90,7 @@ const FILES: [string, CaptionFormat, string, readonly CaptionLine[], string][] =
 ]
 
 test.each(FILES)('reads %s as ffmpeg does', async (_, format, demuxer, output, file) => {
-  const ours = readCaptions(file, format)
-  expect(words(ours)).toEqual(words(output))
-  expect(words(ours)).toEqual(words(await byFfmpeg(demuxer, file)))
+  const captions = readCaptions(file, format)
+  expect(toComparable(captions)).toEqual(toComparable(output))
+  expect(toComparable(captions)).toEqual(toComparable(await readWithFfmpeg(demuxer, file)))
 })

@@ -63,10 +63,10 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   const waitForSlot = (key: string, state: KeyState, signal: AbortSignal | undefined) =>
     new Promise<void>((resolve, reject) => {
       const resume = () => {
-        signal?.removeEventListener('abort', abandon)
+        signal?.removeEventListener('abort', leaveQueue)
         resolve()
       }
-      const abandon = () => {
+      const leaveQueue = () => {
         state.queued.delete(resume)
         queued--
         forgetIdle(key, state)
@@ -74,7 +74,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       }
       state.queued.add(resume)
       queued++
-      signal?.addEventListener('abort', abandon, { once: true })
+      signal?.addEventListener('abort', leaveQueue, { once: true })
     })
 
   const forgetIdle = (key: string, state: KeyState) => {

@@ -73,9 +73,9 @@ export function createLoadingCache<Value>(options: LoadingCacheOptions<Value>): 
   const missing = createEntries<Value>({ max: options.maxMissing ?? 1 })
   const loading = new Map<string, Promise<Value>>()
 
-  const getEntry = (key: string) => existing.get(key) ?? missing.get(key)
-  const getFreshEntry = (key: string) => {
-    const entry = getEntry(key)
+  const findEntry = (key: string) => existing.get(key) ?? missing.get(key)
+  const findFreshEntry = (key: string) => {
+    const entry = findEntry(key)
     return entry !== undefined && entry.freshUntil > now() ? entry : undefined
   }
 
@@ -108,7 +108,7 @@ export function createLoadingCache<Value>(options: LoadingCacheOptions<Value>): 
 
   return {
     async get(key, load) {
-      const entry = getFreshEntry(key)
+      const entry = findFreshEntry(key)
       return entry ? entry.value : await reload(key, load)
     },
     async reload(key, load) {
@@ -119,7 +119,7 @@ export function createLoadingCache<Value>(options: LoadingCacheOptions<Value>): 
       const waiting: (readonly [string, Promise<Value>])[] = []
       const keysToLoad: string[] = []
       for (const key of keys) {
-        const entry = getFreshEntry(key)
+        const entry = findFreshEntry(key)
         const running = loading.get(key)
         if (entry) values.set(key, entry.value)
         else if (running) waiting.push([key, running])
@@ -142,7 +142,7 @@ export function createLoadingCache<Value>(options: LoadingCacheOptions<Value>): 
       return values
     },
     last(key) {
-      const entry = getEntry(key)
+      const entry = findEntry(key)
       return entry && { value: entry.value, ageMs: now() - entry.storedAt, isFresh: entry.freshUntil > now() }
     },
     set(key, value, ttl = 0) {

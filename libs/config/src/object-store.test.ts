@@ -43,9 +43,9 @@ test('all missing settings are reported together', () => {
 test('redirects to the bucket require the setting and a bucket', () => {
   const origin = (env: Record<string, string>) => {
     const reader = readEnvironment(env)
-    const found = [readDeliveryS3Mode(reader), readRedirectOrigin(reader)]
+    const settings = [readDeliveryS3Mode(reader), readRedirectOrigin(reader)]
     reader.check()
-    return found
+    return settings
   }
   expect(origin({})).toEqual(['proxy', undefined])
   expect(origin(s3)).toEqual(['proxy', undefined])

@@ -3,12 +3,12 @@ import { type Reader, readEnvironment } from './read-environment.ts'
 import { readGrpcServerSettings, readHttpOrigin, readTls } from './service.ts'
 
 const reading =
-  <T>(what: (read: Reader) => T) =>
+  <T>(read: (read: Reader) => T) =>
   (env: Record<string, string>): T => {
     const reader = readEnvironment(env)
-    const found = what(reader)
+    const value = read(reader)
     reader.check()
-    return found
+    return value
   }
 
 test('services use plain text unless a folder of certificates is configured', () => {

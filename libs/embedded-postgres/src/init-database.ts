@@ -33,7 +33,7 @@ export async function initDatabase(
   const target = resolve(dir)
   if (isDatabase(target)) return false
   const { initdb } = findBinaries()
-  removeLeftovers(target)
+  removeAbandonedFolders(target)
   const temporaryDir = `${target}.partial-${process.pid}`
   try {
     mkdirSync(temporaryDir, { recursive: true, mode: 0o700 })
@@ -88,7 +88,7 @@ async function run(command: string, args: string[], dir: string, signal: AbortSi
 }
 
 /** Deletes temporary folders of processes that were killed. */
-function removeLeftovers(target: string): void {
+function removeAbandonedFolders(target: string): void {
   const parent = dirname(target)
   if (!existsSync(parent)) return
   const prefix = `${basename(target)}.partial-`

@@ -4,7 +4,7 @@ import { userInfo } from 'node:os'
 import { PostgresError } from './postgres-error.ts'
 
 /** The kernel's user `nobody`, which owns nothing else. */
-const nobody = 65534
+const NOBODY_UID = 65534
 
 /**
  * Returns the command prefix for a server whose files are in `dir`. PostgreSQL refuses to run as root. As root it
@@ -30,8 +30,8 @@ export function serverUser(dir: string): string[] {
     return hasUserName() ? parentDeathCommand : ['unshare', '--user', '--', ...parentDeathCommand]
   }
   if (owner === 0 && succeeds('unshare', '--user', 'true')) return ['unshare', '--user', '--', ...parentDeathCommand]
-  const user = owner === 0 ? nobody : owner
-  if (owner === 0) spawnSync('chown', ['-R', `${nobody}:${nobody}`, dir])
+  const user = owner === 0 ? NOBODY_UID : owner
+  if (owner === 0) spawnSync('chown', ['-R', `${NOBODY_UID}:${NOBODY_UID}`, dir])
   return ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--inh-caps=-all', ...parentDeathOptions, '--']
 }
 

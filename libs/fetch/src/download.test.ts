@@ -119,8 +119,8 @@ test.each<[string, Answer]>([
     },
   ],
   ['status 416', (_, response) => response.writeHead(416).end()],
-])('a source is downloaded from the start if it responds with %s', async (_, odd) => {
-  const origin = await source(sending({ cutAfter: 2_000_000 }), odd, sending())
+])('a source is downloaded from the start if it responds with %s', async (_, respond) => {
+  const origin = await source(sending({ cutAfter: 2_000_000 }), respond, sending())
   expect(await fetchFrom(origin)).toMatchObject({ sha256 })
   expect(origin.requests[2]?.headers.range).toBeUndefined()
 })

@@ -5,7 +5,7 @@ import { backoffMs } from '@vitascope/concurrency'
 import { type BodyLimits, tooLarge } from './guarded-body.ts'
 import { type GuardedRequest, type GuardedResponse, guardedGet } from './guarded-get.ts'
 import type { SourcePolicy } from './policy.ts'
-import { announcedBytes, getContentRange, getValidator } from './response-headers.ts'
+import { announcedBytes, getValidator, parseContentRange } from './response-headers.ts'
 import { isSourceError, SourceError } from './source-error.ts'
 
 export interface DownloadLimits extends BodyLimits {
@@ -88,7 +88,7 @@ async function fetchRest(url: string, file: FileHandle, part: Part, deadline: nu
   } finally {
     result.body.destroy()
   }
-  if (part.total !== undefined && part.bytes !== part.total) throw changed(part)
+  if (part.total !== undefined && part.bytes !== part.total) throw restartPart(part)
   return { bytes: part.bytes, sha256: part.hash.digest('hex'), contentType: result.headers['content-type'] ?? '' }
 }
 
@@ -97,7 +97,7 @@ async function requestRest(url: string, part: Part, request: GuardedRequest): Pr
   try {
     return await guardedGet(url, { ...request, from: { start: part.bytes, ifRange: part.validator } })
   } catch (error) {
-    if (isSourceError(error) && error.status === 416) throw changed(part)
+    if (isSourceError(error) && error.status === 416) throw restartPart(part)
     throw error
   }
 }
@@ -109,8 +109,8 @@ async function requestRest(url: string, part: Part, request: GuardedRequest): Pr
 async function prepareFile({ status, headers }: GuardedResponse, file: FileHandle, part: Part, limits: BodyLimits): Promise<void> {
   const validator = getValidator(headers)
   if (status === 206) {
-    const range = getContentRange(headers)
-    if (range?.start !== part.bytes || (validator !== undefined && validator !== part.validator)) throw changed(part)
+    const range = parseContentRange(headers)
+    if (range?.start !== part.bytes || (validator !== undefined && validator !== part.validator)) throw restartPart(part)
     part.total = range.total ?? part.total
     if ((part.total ?? 0) > limits.maxBytes) throw tooLarge(limits.maxBytes)
     return
@@ -124,7 +124,7 @@ function emptyPart(): Part {
 }
 
 /** Resets the part, which no longer matches the source, so that the next attempt restarts. */
-function changed(part: Part): SourceError {
+function restartPart(part: Part): SourceError {
   Object.assign(part, emptyPart())
   return new SourceError(4001, 'the source changed while it was being fetched', { transient: true })
 }

@@ -34,14 +34,14 @@ export function guardedBody(result: IncomingMessage, host: string, limits: BodyL
     },
   })
   const stopWatching = watchRate(body, () => bytes, host, limits)
-  const onAbort = () => body.destroy(getReason(signal))
+  const onAbort = () => body.destroy(toAbortError(signal))
   signal.addEventListener('abort', onAbort, { once: true })
   body.once('close', () => {
     stopWatching()
     signal.removeEventListener('abort', onAbort)
     result.destroy()
   })
-  result.once('error', (error) => body.destroy(signal.aborted ? getReason(signal) : networkFault(host, error)))
+  result.once('error', (error) => body.destroy(signal.aborted ? toAbortError(signal) : networkFault(host, error)))
   result.once('close', () => {
     if (!result.complete) body.destroy(cutShort(host))
   })
@@ -75,6 +75,6 @@ function watchRate(body: Transform, count: () => number, host: string, { minByte
   return () => clearInterval(timer)
 }
 
-function getReason(signal: AbortSignal): Error {
+function toAbortError(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new DOMException('aborted', 'AbortError')
 }

@@ -97,10 +97,10 @@ describe('addresses', () => {
     expect(await get(`http://storage:${canary.port}/`, sourcePolicy({ resolve, allow: ['127.0.0.1/32'] }))).toMatchObject({
       text: 'caught',
     })
-    const away = async () => {
+    const failLookup = async () => {
       throw Object.assign(new Error('getaddrinfo EAI_AGAIN'), { code: 'EAI_AGAIN' })
     }
-    const policy = sourcePolicy({ resolve: away, allow: ['10.0.0.0/8'] })
+    const policy = sourcePolicy({ resolve: failLookup, allow: ['10.0.0.0/8'] })
     await expect(get('http://storage/', policy)).rejects.toMatchObject({ code: 4001, transient: true })
   })
 

@@ -53,7 +53,7 @@ export async function guardedGet(url: string, request: GuardedRequest): Promise<
 async function followRedirects(url: string, request: GuardedRequest, signal: AbortSignal) {
   let finalUrl = url
   for (let hops = 0; hops <= maxRedirects; hops++) {
-    const result = await sendCheckedRequest(finalUrl, { headers: getHeaders(request) }, request.policy, signal)
+    const result = await sendCheckedRequest(finalUrl, { headers: buildHeaders(request) }, request.policy, signal)
     if (!redirects.includes(result.statusCode ?? 0)) return { result, finalUrl }
     result.destroy()
     const { location } = result.headers
@@ -66,7 +66,7 @@ async function followRedirects(url: string, request: GuardedRequest, signal: Abo
 }
 
 /** Returns the request headers. They contain no cookie, authorisation or referrer. */
-function getHeaders({ from }: GuardedRequest): Record<string, string> {
+function buildHeaders({ from }: GuardedRequest): Record<string, string> {
   const headers = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'Vitascope' }
   return from ? { ...headers, range: `bytes=${from.start}-`, 'if-range': from.ifRange } : headers
 }

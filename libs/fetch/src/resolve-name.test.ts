@@ -27,6 +27,6 @@ test('a name of one label is resolved by the system', async () => {
 })
 
 test('an aborted look-up ends', async () => {
-  const gone = AbortSignal.abort(new Error('given up'))
-  await expect(resolveName('nobody.example', gone, hosts)).rejects.toThrow('given up')
+  const aborted = AbortSignal.abort(new Error('given up'))
+  await expect(resolveName('nobody.example', aborted, hosts)).rejects.toThrow('given up')
 })

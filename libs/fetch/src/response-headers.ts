@@ -16,7 +16,7 @@ export function getValidator(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /** Returns the start of a 206 response, and the total size if the source knows it. */
-export function getContentRange(headers: IncomingHttpHeaders): { start: number; total: number | undefined } | undefined {
+export function parseContentRange(headers: IncomingHttpHeaders): { start: number; total: number | undefined } | undefined {
   const match = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15}|\*)$/.exec(headers['content-range'] ?? '')
   return match ? { start: Number(match[1]), total: match[2] === '*' ? undefined : Number(match[2]) } : undefined
 }

@@ -20,18 +20,18 @@ export async function startDnsStub(
 ): Promise<{ stop(): void }> {
   const socket = createSocket('udp4')
   socket.on('message', (query, from) => {
-    const { name, type, end } = getQuestion(query)
-    const found = type === typeA ? answer(name, 'A') : type === typeAaaa ? answer(name, 'AAAA') : ({} as DnsRecord)
-    if (found === 'silence') return
+    const { name, type, end } = parseQuestion(query)
+    const response = type === typeA ? answer(name, 'A') : type === typeAaaa ? answer(name, 'AAAA') : ({} as DnsRecord)
+    if (response === 'silence') return
     const records: Buffer[] = []
-    if (found?.cname) records.push(record(name, typeCname, encodeName(found.cname)))
-    const owner = found?.cname ?? name
+    if (response?.cname) records.push(record(name, typeCname, encodeName(response.cname)))
+    const owner = response?.cname ?? name
     if (type === typeA)
-      for (const address of found?.a ?? []) records.push(record(owner, typeA, Buffer.from(address.split('.').map(Number))))
-    if (type === typeAaaa) for (const address of found?.aaaa ?? []) records.push(record(owner, typeAaaa, Buffer.from(address)))
+      for (const address of response?.a ?? []) records.push(record(owner, typeA, Buffer.from(address.split('.').map(Number))))
+    if (type === typeAaaa) for (const address of response?.aaaa ?? []) records.push(record(owner, typeAaaa, Buffer.from(address)))
     const header = Buffer.alloc(12)
     query.copy(header, 0, 0, 2)
-    header.writeUInt16BE(found ? 0x8180 : 0x8183, 2)
+    header.writeUInt16BE(response ? 0x8180 : 0x8183, 2)
     header.writeUInt16BE(1, 4)
     header.writeUInt16BE(records.length, 6)
     socket.send(Buffer.concat([header, query.subarray(12, end), ...records]), from.port, from.address)
@@ -43,7 +43,7 @@ export async function startDnsStub(
   return { stop: () => socket.close() }
 }
 
-function getQuestion(query: Buffer): { name: string; type: number; end: number } {
+function parseQuestion(query: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = []
   let at = 12
   for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {

@@ -23,14 +23,14 @@ let hits = 0
 const canaries = await Promise.all(canaryAddresses.flatMap((address) => ports.map((port) => startCanary(address, port))))
 const origins = await Promise.all(ports.map(startOrigin))
 const secure = await startSecureOrigin()
-const dns = await startDnsStub(getAnswer())
+const dns = await startDnsStub(createAnswers())
 
 for (const address of canaryAddresses) for (const port of ports) await touch(address, port)
-const canariesHeard = hits
+const canaryHits = hits
 hits = 0
 
 const report = {
-  canariesHeard,
+  canaryHits,
   publicByAddress: await outcome(`http://${publicAddress}/ok`),
   publicByName: await outcome('http://public.test:8080/ok'),
   secure: secure && [
@@ -45,14 +45,14 @@ const report = {
   ),
   flips: tally(await outcomes(Array.from({ length: 200 }, () => 'http://flip.test/ok'))),
   resume: await resumeAfterFlip(),
-  besideDeadNames: await besideDeadNames(),
+  unansweredLookups: await testUnansweredLookups(),
   hits,
 }
 console.log(JSON.stringify(report))
 for (const server of [...canaries, ...origins, ...(secure ? [secure] : [])]) server.close()
 dns.stop()
 
-function getAnswer(): (name: string, type: 'A' | 'AAAA') => DnsRecord | 'silence' | undefined {
+function createAnswers(): (name: string, type: 'A' | 'AAAA') => DnsRecord | 'silence' | undefined {
   let flips = 0
   let later = 0
   const six = Buffer.from('fd000000000000000000000000000001', 'hex')
@@ -83,17 +83,17 @@ function redirectTargets(): (readonly [number, string])[] {
 
 async function resumeAfterFlip(): Promise<string> {
   const fetching = download('http://later.test/cut', join(scratch, 'source'), { policy, limits: { ...limits, backoffMs: 1 } })
-  return fetching.then(() => 'fetched', getCode)
+  return fetching.then(() => 'fetched', formatCode)
 }
 
 /** Unanswered look-ups block neither other look-ups nor libuv's threads. */
-async function besideDeadNames() {
+async function testUnansweredLookups() {
   // The maximum number of queries that fit in the stub's buffer.
   let waiting = 50
   const dead = Array.from({ length: waiting }, (_, n) =>
     guardedGet(`http://n${n}.dead.test/`, { ...limits, timeoutMs: 5_000, policy }).then(String, (error: unknown) => {
       waiting--
-      return getCode(error)
+      return formatCode(error)
     }),
   )
   const alive = await outcome('http://public.test/ok')
@@ -102,22 +102,22 @@ async function besideDeadNames() {
 }
 
 async function outcomes(urls: readonly string[]): Promise<string[]> {
-  const found: string[] = []
-  for (const url of urls) found.push(await outcome(url))
-  return found
+  const results: string[] = []
+  for (const url of urls) results.push(await outcome(url))
+  return results
 }
 
 async function outcome(url: string): Promise<string> {
-  return guardedGet(url, { ...limits, policy }).then(({ body }) => text(body), getCode)
+  return guardedGet(url, { ...limits, policy }).then(({ body }) => text(body), formatCode)
 }
 
-function getCode(error: unknown): string {
+function formatCode(error: unknown): string {
   return isSourceError(error) ? `${error.code}` : String(error)
 }
 
-function tally(found: readonly string[]): Record<string, number> {
+function tally(results: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {}
-  for (const one of found) counts[one] = (counts[one] ?? 0) + 1
+  for (const one of results) counts[one] = (counts[one] ?? 0) + 1
   return counts
 }
 

@@ -37,7 +37,7 @@ const hasOpenssl = await run('openssl', ['version']).then(
       const env = { PATH: process.env['PATH'] ?? '', ...(hasOpenssl ? { NODE_EXTRA_CA_CERTS: join(scratch, 'cert.pem') } : {}) }
       const { stdout } = await run('unshare', ['-rnm', 'sh', '-c', command, 'sh', scratch, process.execPath, script], { env })
       expect(JSON.parse(stdout)).toEqual({
-        canariesHeard: 10,
+        canaryHits: 10,
         publicByAddress: 'public',
         publicByName: 'public',
         ...(hasOpenssl ? { secure: ['public', '4001', '4001'] } : {}),
@@ -46,7 +46,7 @@ const hasOpenssl = await run('openssl', ['version']).then(
         redirects: { 4004: 90 },
         flips: { public: 100, 4004: 100 },
         resume: '4004',
-        besideDeadNames: { alive: 'public', stillWaiting: 50, dead: { 4001: 50 } },
+        unansweredLookups: { alive: 'public', stillWaiting: 50, dead: { 4001: 50 } },
         hits: 0,
       })
     } finally {

@@ -75,7 +75,7 @@ export function openChannel(
  * for writes with an idempotency key, and for calls that did not reach the service.
  */
 async function unary(channel: GrpcClient, name: string, method: AnyMethod, request: unknown, call: Call, write: WriteMetadata) {
-  const deadline = getDeadline(call, isRead(name) ? READ_MS : WRITE_MS)
+  const deadline = computeDeadline(call, isRead(name) ? READ_MS : WRITE_MS)
   const repeatable = isRead(name) || call.idempotency !== undefined
   const metadata = await write(call)
   for (let attempt = 1; ; attempt++) {
@@ -145,7 +145,7 @@ async function* stream(channel: GrpcClient, method: AnyMethod, request: unknown,
   }
 }
 
-function getDeadline(call: Call, ownMs: number): Date {
+function computeDeadline(call: Call, ownMs: number): Date {
   const own = Date.now() + ownMs
   return new Date(call.deadline ? Math.min(own, call.deadline.getTime()) : own)
 }

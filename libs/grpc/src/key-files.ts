@@ -23,7 +23,7 @@ const PEM_BLOCK = /-----BEGIN (PUBLIC KEY|CERTIFICATE)-----[^-]+-----END \1-----
 export function readSigningKey(file: string): SigningKey {
   const key = parseKey('a private key in PEM', () => createPrivateKey(readFileSync(file)))
   requireEd25519(key)
-  return { kid: getKeyId(createPublicKey(key)), key }
+  return { kid: computeKeyId(createPublicKey(key)), key }
 }
 
 /**
@@ -35,8 +35,8 @@ export function readVerificationKeys(folder: string): Map<string, VerificationKe
   for (const name of readdirSync(folder).sort()) {
     const signer = PUBLIC_FILE.exec(name)?.[1]
     if (signer === undefined) continue
-    for (const key of getPublicKeys(join(folder, name))) {
-      const kid = getKeyId(key)
+    for (const key of readPublicKeys(join(folder, name))) {
+      const kid = computeKeyId(key)
       const existing = keys.get(kid)
       if (existing && existing.signer !== signer) throw new Error(`${name}: ${existing.signer}.pub contains the same key`)
       keys.set(kid, { signer, key })
@@ -46,7 +46,7 @@ export function readVerificationKeys(folder: string): Map<string, VerificationKe
   return keys
 }
 
-function getPublicKeys(file: string): KeyObject[] {
+function readPublicKeys(file: string): KeyObject[] {
   const blocks = readFileSync(file, 'latin1').match(PEM_BLOCK) ?? []
   if (blocks.length === 0 || blocks.length > MAX_KEYS_PER_SIGNER) {
     throw new Error(`${file} must contain 1 to ${MAX_KEYS_PER_SIGNER} public keys in PEM, not ${blocks.length}`)
@@ -73,7 +73,7 @@ function requireEd25519({ asymmetricKeyType: type }: KeyObject): void {
 }
 
 /** Returns the JWK thumbprint (RFC 7638, SHA-256). */
-function getKeyId(publicKey: KeyObject): string {
+function computeKeyId(publicKey: KeyObject): string {
   const { crv, kty, x } = publicKey.export({ format: 'jwk' })
   return createHash('sha256').update(JSON.stringify({ crv, kty, x })).digest('base64url')
 }

@@ -3,12 +3,12 @@ import { DomainError } from '@vitascope/errors'
 import type { Call, Idempotency } from './call.ts'
 import type { Principal } from './principal.ts'
 import {
-  getRequestId,
   PRINCIPAL_HEADER,
   type PrincipalKeys,
   principalHeaders,
   REQUEST_ID_HEADER,
   requirePrincipal,
+  toRequestId,
 } from './principal-keys.ts'
 
 const IDEMPOTENCY = 'vitascope-idempotency'
@@ -27,7 +27,7 @@ export function readPrincipal(metadata: Metadata, keys: PrincipalKeys, callers: 
 }
 
 export function readRequestId(metadata: Metadata): string {
-  return getRequestId(metadata.get(REQUEST_ID_HEADER)[0]?.toString() ?? '')
+  return toRequestId(metadata.get(REQUEST_ID_HEADER)[0]?.toString() ?? '')
 }
 
 export function readIdempotency(metadata: Metadata): { idempotency?: Idempotency } {

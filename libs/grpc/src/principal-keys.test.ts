@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
-import { getPublicKey, testKeyFiles, testSigningKey } from '@vitascope/testing/principal-keys'
+import { testKeyFiles, testSigningKey, toPublicKey } from '@vitascope/testing/principal-keys'
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose'
 import { isAdmitted, type Principal } from './principal.ts'
 import { openPrincipalKeys, readPrincipalHeaders } from './principal-keys.ts'
@@ -24,19 +24,19 @@ const principal: Principal = { kind: 'user', keyId: '1', userId: '2', organisati
 /** Returns a token signed by jose, with one part changed. */
 async function token({
   by = 'gateway',
-  getKid = by,
+  kidSigner = by,
   claims = {},
   alg = 'EdDSA',
   expires = '60s' as string | Date | null,
 }: {
   by?: string
-  getKid?: string
+  kidSigner?: string
   claims?: Record<string, unknown>
   alg?: string
   expires?: string | Date | null
 } = {}): Promise<string> {
-  const key = alg === 'HS256' ? new TextEncoder().encode(getPublicKey(testSigningKey(by))) : createPrivateKey(testSigningKey(by))
-  const kid = await calculateJwkThumbprint(await exportJWK(createPrivateKey(testSigningKey(getKid))))
+  const key = alg === 'HS256' ? new TextEncoder().encode(toPublicKey(testSigningKey(by))) : createPrivateKey(testSigningKey(by))
+  const kid = await calculateJwkThumbprint(await exportJWK(createPrivateKey(testSigningKey(kidSigner))))
   const jwt = new SignJWT({ principal, iss: by, aud: 'catalogue', ...claims }).setProtectedHeader({ alg, kid }).setIssuedAt()
   return (expires === null ? jwt : jwt.setExpirationTime(expires)).sign(key)
 }
@@ -67,8 +67,8 @@ const own = { kind: 'service', service: 'gateway' }
 test.each<[string, () => string | Promise<string>]>([
   ['for another service', () => gateway.sign(principal, 'auth')],
   ['for no service', () => token({ claims: { aud: undefined } })],
-  ['signed by an unknown key', () => token({ by: 'gateway', getKid: 'stranger' })],
-  ['signed by another key than its kid', () => token({ by: 'worker', getKid: 'gateway', claims: { iss: 'gateway' } })],
+  ['signed by an unknown key', () => token({ by: 'gateway', kidSigner: 'unknown' })],
+  ['signed by another key than its kid', () => token({ by: 'worker', kidSigner: 'gateway', claims: { iss: 'gateway' } })],
   ['with another issuer', () => token({ claims: { iss: 'auth' } })],
   ['of a worker for a user', () => worker.sign(principal, 'catalogue')],
   ['of a worker for a guest', () => worker.sign({ kind: 'guest' }, 'catalogue')],
@@ -81,16 +81,16 @@ test.each<[string, () => string | Promise<string>]>([
   ['without an expiry', () => token({ expires: null })],
   [
     'with other claims under the signature',
-    async () => bent((parts) => [parts[0], encoded({ iss: 'gateway', aud: 'catalogue', exp: 1e12 }), parts[2]]),
+    async () => buildMalformedToken((parts) => [parts[0], encoded({ iss: 'gateway', aud: 'catalogue', exp: 1e12 }), parts[2]]),
   ],
-  ['whose signature is cut short', () => bent(([header, body, signature = '']) => [header, body, signature.slice(0, 20)])],
-  ['with a fourth part', () => bent((parts) => [...parts, ''])],
+  ['whose signature is cut short', () => buildMalformedToken(([header, body, signature = '']) => [header, body, signature.slice(0, 20)])],
+  ['with a fourth part', () => buildMalformedToken((parts) => [...parts, ''])],
   ['that is not a JWT', () => 'x'],
 ])('a token %s is rejected', async (_, make) => {
   await expect(catalogue.verify(await make())).rejects.toThrow()
 })
 
-async function bent(bend: (parts: string[]) => (string | undefined)[]): Promise<string> {
+async function buildMalformedToken(bend: (parts: string[]) => (string | undefined)[]): Promise<string> {
   return bend((await token()).split('.')).join('.')
 }
 
@@ -133,12 +133,12 @@ test.each<[string, (files: { signingKeyFile: string; publicKeysDir: string }) =>
     ({ publicKeysDir }) => copyFileSync(join(publicKeysDir, 'gateway.pub'), join(publicKeysDir, 'worker.pub')),
     'worker.pub: gateway.pub contains the same key',
   ],
-])('%s stops the start, and the error contains the name of the setting', (name, spoil, message) => {
+])('%s stops the start, and the error contains the name of the setting', (name, damage, message) => {
   const publicKeysDir = join(folder, name.replaceAll(' ', '-'))
   mkdirSync(publicKeysDir)
   const files = { signingKeyFile: join(publicKeysDir, 'signing-key'), publicKeysDir }
   writeFileSync(files.signingKeyFile, testSigningKey('catalogue'))
-  writeFileSync(join(publicKeysDir, 'gateway.pub'), getPublicKey(testSigningKey('gateway')))
-  spoil(files)
+  writeFileSync(join(publicKeysDir, 'gateway.pub'), toPublicKey(testSigningKey('gateway')))
+  damage(files)
   expect(() => openPrincipalKeys('catalogue', files, options())).toThrow(message)
 })

@@ -192,14 +192,14 @@ export async function readPrincipalHeaders(
 ): Promise<{ principal: Principal; requestId: string }> {
   const [token, requestId] = [headers[PRINCIPAL_HEADER], headers[REQUEST_ID_HEADER]]
   const principal = await requirePrincipal(typeof token === 'string' ? token : undefined, keys, callers)
-  return { principal, requestId: getRequestId(typeof requestId === 'string' ? requestId : '') }
+  return { principal, requestId: toRequestId(typeof requestId === 'string' ? requestId : '') }
 }
 
 /**
  * Returns a request id of another process if it is printable ASCII of at most 200 characters, else an empty string.
  * Request ids are logged.
  */
-export function getRequestId(text: string): string {
+export function toRequestId(text: string): string {
   return /^[\x20-\x7e]{1,200}$/.test(text) ? text : ''
 }
 

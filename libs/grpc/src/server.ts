@@ -129,7 +129,7 @@ export function createGrpcServer(options: {
     setServing,
     async drain(graceMs = 3_000) {
       draining = true
-      endQuietly(server)
+      suppressMaxAgeGoaway(server)
       setServing(false)
       await shutDown(server, graceMs)
       // Health probes are served until the end. Watch streams would never end by themselves.
@@ -156,7 +156,7 @@ async function bind(server: Server, address: string, identity: Identity | undefi
  * earlier GOAWAY announced. Clients treat that as a protocol error and lose all running calls. grpc-js offers no
  * other access to its connections.
  */
-function endQuietly(server: Server): void {
+function suppressMaxAgeGoaway(server: Server): void {
   const { sessions } = server as unknown as { sessions: Map<Http2Session, unknown> }
   for (const session of sessions.keys()) {
     const goaway = session.goaway.bind(session)

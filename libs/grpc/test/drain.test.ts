@@ -95,18 +95,18 @@ test('when two replicas are replaced in turn five times under writes, each write
       )
   })
   /** Waits until both replicas serve, so that a call does not fail when one of them stops. */
-  const both = async () => {
+  const waitForBothReplicas = async () => {
     const [first = 0, second = 0] = served
     await waitFor(() => failures.length > 0 || ((served[0] ?? 0) > first + 20 && (served[1] ?? 0) > second + 20))
   }
   for (let round = 0; round < 5; round++) {
     for (const nth of [0, 1]) {
-      await both()
+      await waitForBothReplicas()
       await replicas[nth]?.server.drain(10_000)
       replicas[nth] = await start(nth)
     }
   }
-  await both()
+  await waitForBothReplicas()
   stop.abort()
   await Promise.all(callers)
   expect(failures).toEqual([])

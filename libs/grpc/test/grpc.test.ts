@@ -79,9 +79,9 @@ describe('a principal', () => {
     expect(seen).toMatchObject({ principal, requestId: 'r-2', idempotency })
   })
   test('is rejected if it was signed for another service', async () => {
-    const stranger = openChannel(address, { service: 'auth', principals: testPrincipals() })
-    await expect(send(undefined, stranger)).rejects.toMatchObject({ reason: 'PRINCIPAL_INVALID' })
-    stranger.close()
+    const foreignChannel = openChannel(address, { service: 'auth', principals: testPrincipals() })
+    await expect(send(undefined, foreignChannel)).rejects.toMatchObject({ reason: 'PRINCIPAL_INVALID' })
+    foreignChannel.close()
   })
 })
 
@@ -120,22 +120,22 @@ describe('deadlines', () => {
 })
 
 test('a stream arrives in order and ends', async () => {
-  const got: string[] = []
-  for await (const m of channel.client(ApiKeyServiceService).watchRevocations({}, serviceCall('test', 'r'))) got.push(...m.apiKeyIds)
-  expect(got).toEqual(['0', '1', '2'])
+  const received: string[] = []
+  for await (const m of channel.client(ApiKeyServiceService).watchRevocations({}, serviceCall('test', 'r'))) received.push(...m.apiKeyIds)
+  expect(received).toEqual(['0', '1', '2'])
 })
 
 test('a call to a stopped service fails as unavailable, and succeeds after the restart', async () => {
   const first = createGrpcServer({ principals: testPrincipals('catalogue'), log, metrics: createMetrics('test') })
-  const where = await first.listen('127.0.0.1:0')
-  const away = openChannel(where, { service: 'catalogue', principals: testPrincipals() })
-  expect(await away.ready(2_000)).toBe(true)
+  const serverAddress = await first.listen('127.0.0.1:0')
+  const serverChannel = openChannel(serverAddress, { service: 'catalogue', principals: testPrincipals() })
+  expect(await serverChannel.ready(2_000)).toBe(true)
   await first.drain(0)
-  await expect(send(undefined, away)).rejects.toMatchObject({ kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE' })
+  await expect(send(undefined, serverChannel)).rejects.toMatchObject({ kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE' })
   const second = createGrpcServer({ principals: testPrincipals('catalogue'), log, metrics: createMetrics('test') })
-  await second.listen(where)
-  expect(await away.ready(5_000)).toBe(true)
-  away.close()
+  await second.listen(serverAddress)
+  expect(await serverChannel.ready(5_000)).toBe(true)
+  serverChannel.close()
   await second.drain(0)
 })
 

@@ -44,12 +44,12 @@ test('serves plain HTTP if there are no certificates', async () => {
 test('accepts callers that are listed, and rejects other callers, plain text and other authorities', async () => {
   const origin = await serve((await openTestIdentity(await authority.issue(['delivery']), ['gateway'])).identity)
   const other = await createTestAuthority()
-  const stranger = { ...(await other.issue(['gateway'])), 'ca.crt': authority.certificate }
+  const foreignIdentity = { ...(await other.issue(['gateway'])), 'ca.crt': authority.certificate }
   const to = async (files: CertificateFiles, service = 'delivery') =>
     call(httpService(origin, (await openTestIdentity(files)).identity.peer(service)))
   expect(await to(await authority.issue(['gateway']))).toBe('heard')
   expect(await to(await authority.issue(['worker']))).toBe('rejected')
-  expect(await to(stranger)).toBe('rejected')
+  expect(await to(foreignIdentity)).toBe('rejected')
   expect(await to(await authority.issue(['gateway'], { toSeconds: -60 }))).toBe('rejected')
   expect(await to(await authority.issue(['gateway']), 'encoding')).toBe('rejected')
   expect(await call(httpService(origin.replace('https', 'http'), undefined))).toBe('rejected')

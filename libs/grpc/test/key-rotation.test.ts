@@ -5,7 +5,7 @@ import { afterAll, expect, test } from '@jest/globals'
 import { GetVideoResponse, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { createMetrics, type Metrics } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
-import { getPublicKey, testSigningKey } from '@vitascope/testing/principal-keys'
+import { testSigningKey, toPublicKey } from '@vitascope/testing/principal-keys'
 import { createGrpcServer, openChannel, openPrincipalKeys, serviceCall } from '../src/index.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'vitascope-rotation-'))
@@ -27,7 +27,7 @@ test('a signing key is replaced by the documented steps under calls, and no call
   await mkdir(join(folder, 'public'))
   await replace('gateway.key', first)
   await replace('catalogue.key', testSigningKey('catalogue'))
-  await replace('public/gateway.pub', getPublicKey(first))
+  await replace('public/gateway.pub', toPublicKey(first))
   const [gatewayMetrics, catalogueMetrics] = [createMetrics('gateway'), createMetrics('catalogue')]
   const open = (service: string, metrics: Metrics, publicKeysDir?: string) =>
     openPrincipalKeys(service, { signingKeyFile: join(folder, `${service}.key`), publicKeysDir }, { log: testLog, metrics, pollMs: 20 })
@@ -62,9 +62,9 @@ test('a signing key is replaced by the documented steps under calls, and no call
       ({ reason }: { reason?: string }) => reason,
     )
   try {
-    await step('public/gateway.pub', getPublicKey(first) + getPublicKey(second), catalogueMetrics)
+    await step('public/gateway.pub', toPublicKey(first) + toPublicKey(second), catalogueMetrics)
     await step('gateway.key', second, gatewayMetrics)
-    await step('public/gateway.pub', getPublicKey(second), catalogueMetrics)
+    await step('public/gateway.pub', toPublicKey(second), catalogueMetrics)
     stopped = true
     await Promise.all(callers)
     expect(rejections).toEqual([])

@@ -63,15 +63,15 @@ test('plain text, a missing certificate, another authority, an expired certifica
   const { address } = await serve(catalogue.identity)
   const other = await createTestAuthority()
   const expired = await createTestAuthority('test authority', { toSeconds: -60 })
-  const strangers = [
+  const foreignFiles = [
     undefined,
     { ...(await other.issue(['gateway'])), 'ca.crt': authority.certificate },
     await authority.issue(['gateway'], { toSeconds: -60 }),
     { ...(await expired.issue(['gateway'])), 'ca.crt': authority.certificate },
   ]
-  for (const files of strangers) {
-    const stranger = files && (await openTestIdentity(files))
-    await expect(caller(address, stranger?.identity).ask()).rejects.toMatchObject(AWAY)
+  for (const files of foreignFiles) {
+    const foreignIdentity = files && (await openTestIdentity(files))
+    await expect(caller(address, foreignIdentity?.identity).ask()).rejects.toMatchObject(AWAY)
   }
   const anonymous = new GrpcClient(address, credentials.createSsl(Buffer.from(authority.certificate)), {
     'grpc.ssl_target_name_override': 'catalogue',
@@ -145,7 +145,7 @@ test('an incomplete, mismatched or expired certificate is reported once and not 
   const first = await authority.issue(['catalogue'])
   const { identity, folder, replace, metrics } = await openTestIdentity(first)
   const others = await authority.issue(['catalogue'])
-  const refusals = () => figure(metrics, 'vitascope_tls_rejected_changes_total')
+  const countRejections = () => figure(metrics, 'vitascope_tls_rejected_changes_total')
   const bad: CertificateFiles[] = [
     { ...first, 'tls.crt': others['tls.crt'] },
     { ...first, 'tls.key': others['tls.key'].slice(0, 40) },
@@ -155,18 +155,18 @@ test('an incomplete, mismatched or expired certificate is reported once and not 
   ]
   for (const [index, files] of bad.entries()) {
     await replace(files)
-    await waitFor(async () => (await refusals()) === index + 1)
+    await waitFor(async () => (await countRejections()) === index + 1)
     expect(identity.current().cert.toString()).toBe(first['tls.crt'])
   }
   await rm(join(folder, 'tls.key'))
-  await waitFor(async () => (await refusals()) === bad.length + 1)
+  await waitFor(async () => (await countRejections()) === bad.length + 1)
   await writeFile(join(folder, 'good.key'), others['tls.key'])
   await rename(join(folder, 'good.key'), join(folder, 'tls.key'))
   // The key is replaced, but the certificate still belongs to another key.
-  await waitFor(async () => (await refusals()) === bad.length + 2)
+  await waitFor(async () => (await countRejections()) === bad.length + 2)
   await replace(others)
   await waitFor(() => identity.current().cert.toString() === others['tls.crt'])
-  expect([await refusals(), await figure(metrics, 'vitascope_tls_changes_total')]).toEqual([bad.length + 2, 1])
+  expect([await countRejections(), await figure(metrics, 'vitascope_tls_changes_total')]).toEqual([bad.length + 2, 1])
 })
 
 test('an expiring certificate is reported with its expiry time, and a start without a valid one is rejected', async () => {

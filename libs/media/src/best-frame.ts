@@ -13,7 +13,7 @@ const candidateShare = 0.85
  * or blurred compared with the others. If two have the same distance, it is the first. Returns 0 without pictures.
  */
 export function bestPicture(candidates: GreyPictures): number {
-  const scores = getScores(candidates)
+  const scores = computeScores(candidates)
   const maxScore = Math.max(...scores)
   const middle = (scores.length - 1) / 2
   const candidateIndexes = [...scores.keys()].filter((index) => (scores[index] ?? 0) >= maxScore * candidateShare)
@@ -27,7 +27,7 @@ export function bestPicture(candidates: GreyPictures): number {
  * Returns scores from 0 to 1: half of it for the amount of detail, a third for the sharpness compared with the
  * others, the rest for the brightness.
  */
-function getScores({ width, height, pictures }: GreyPictures): number[] {
+function computeScores({ width, height, pictures }: GreyPictures): number[] {
   const edges = pictures.map((picture) => edgeStrength(picture, width, height))
   const medianEdge = [...edges].sort((a, b) => a - b)[edges.length >> 1] ?? 0
   return pictures.map((picture, index) => {

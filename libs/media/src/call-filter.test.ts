@@ -45,37 +45,37 @@ describe.each([
     { read: 63, openat: 56, clone: 220, socket: 198, unshare: 97, bpf: 280, keyctl: 219, ptrace: 117, setsid: 157, symlinkat: 36 },
   ],
 ] as const)('the seccomp filter of %s', (machine, arch, numbers) => {
-  const getVerdict = (number: number, argument = 0, variant: FilterVariant = 'tool') =>
+  const evaluateCall = (number: number, argument = 0, variant: FilterVariant = 'tool') =>
     evaluate(callFilter(variant, machine)?.program ?? Buffer.alloc(0), { arch, number, argument })
 
   test('allows a tool to read, write and start threads and processes', () => {
     const threadFlags = 0x3d0f00
     expect([
-      getVerdict(numbers.read),
-      getVerdict(numbers.openat),
-      getVerdict(numbers.clone, threadFlags),
-      getVerdict(numbers.clone, 17),
+      evaluateCall(numbers.read),
+      evaluateCall(numbers.openat),
+      evaluateCall(numbers.clone, threadFlags),
+      evaluateCall(numbers.clone, 17),
     ]).toEqual(Array(4).fill('allow'))
   })
   test.each(['unshare', 'bpf', 'keyctl', 'ptrace', 'setsid', 'symlinkat'] as const)('denies %s', (name) => {
-    expect([getVerdict(numbers[name]), getVerdict(numbers[name], 0, 'office')]).toEqual(['EPERM', 'EPERM'])
+    expect([evaluateCall(numbers[name]), evaluateCall(numbers[name], 0, 'office')]).toEqual(['EPERM', 'EPERM'])
   })
   test('denies clone with any new namespace, and reports clone3 as not implemented', () => {
     for (const flag of [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]) {
-      expect(getVerdict(numbers.clone, flag | 17)).toBe('EPERM')
+      expect(evaluateCall(numbers.clone, flag | 17)).toBe('EPERM')
     }
-    expect(getVerdict(435)).toBe('ENOSYS')
+    expect(evaluateCall(435)).toBe('ENOSYS')
   })
   test('denies io_uring and the mount calls', () => {
-    expect([425, 426, 427, 428, 429, 430, 431, 432, 433, 442].map((number) => getVerdict(number))).toEqual(Array(10).fill('EPERM'))
+    expect([425, 426, 427, 428, 429, 430, 431, 432, 433, 442].map((number) => evaluateCall(number))).toEqual(Array(10).fill('EPERM'))
   })
   test('allows sockets for LibreOffice only', () => {
-    expect([getVerdict(numbers.socket), getVerdict(numbers.socket, 0, 'office')]).toEqual(['EPERM', 'allow'])
+    expect([evaluateCall(numbers.socket), evaluateCall(numbers.socket, 0, 'office')]).toEqual(['EPERM', 'allow'])
   })
   test('kills a process that uses another ABI', () => {
     const program = callFilter('tool', machine)?.program ?? Buffer.alloc(0)
     expect(evaluate(program, { arch: 0x40000003, number: numbers.read })).toBe('kill')
-    if (machine === 'x64') expect(getVerdict(0x40000000 + numbers.read)).toBe('kill')
+    if (machine === 'x64') expect(evaluateCall(0x40000000 + numbers.read)).toBe('kill')
   })
 })
 

@@ -38,7 +38,7 @@ function hevcName(hvcC: Buffer): string {
  */
 function av1Name(av1C: Buffer): string {
   const [, levels = 0, depths = 0] = av1C
-  const two = (value: number) => String(value).padStart(2, '0')
+  const padTwoDigits = (value: number) => String(value).padStart(2, '0')
   const depth = (depths & 0x40) === 0 ? 8 : (depths & 0x20) === 0 ? 10 : 12
-  return `av01.${levels >> 5}.${two(levels & 0x1f)}${(depths & 0x80) === 0 ? 'M' : 'H'}.${two(depth)}`
+  return `av01.${levels >> 5}.${padTwoDigits(levels & 0x1f)}${(depths & 0x80) === 0 ? 'M' : 'H'}.${padTwoDigits(depth)}`
 }

@@ -4,7 +4,7 @@ import { pictureArguments, soundArguments } from './encode-command.ts'
 import { planEncode } from './plan.ts'
 import type { SourceProbe } from './source-probe.ts'
 
-function createProbe(more: Partial<SourceProbe> = {}): SourceProbe {
+function buildProbe(more: Partial<SourceProbe> = {}): SourceProbe {
   return {
     container: 'mp4',
     demuxer: 'mov',
@@ -43,10 +43,13 @@ function soundFor(probe: SourceProbe): string[] {
   return soundArguments(planEncode({ probe, tools: { version: '9.0', toneMap: true } }), 'chunk-00001')
 }
 
-const cut = (probe: SourceProbe): SourceProbe => ({ ...probe, ...(probe.video && { video: { ...probe.video, keySeconds: 2 } }) })
+const withKeyInterval = (probe: SourceProbe): SourceProbe => ({
+  ...probe,
+  ...(probe.video && { video: { ...probe.video, keySeconds: 2 } }),
+})
 
 test('the plan is plain JSON and depends only on the probe', () => {
-  const plan = planEncode({ probe: createProbe(), tools: { version: '9.0', toneMap: true } })
+  const plan = planEncode({ probe: buildProbe(), tools: { version: '9.0', toneMap: true } })
   expect(JSON.parse(JSON.stringify(plan))).toEqual(plan)
   expect(plan).toMatchObject({
     durationSeconds: 10,
@@ -61,7 +64,7 @@ test('the plan is plain JSON and depends only on the probe', () => {
 })
 
 test('the source is decoded once, from a protected input with a fixed name, and each size is scaled once', () => {
-  const args = argumentsFor(createProbe())
+  const args = argumentsFor(buildProbe())
   expect(args.filter((word) => word === '-i')).toHaveLength(1)
   expect(args[args.indexOf('-i') + 1]).toBe('file:source')
   const guards = args.slice(0, args.indexOf('-i'))
@@ -79,12 +82,12 @@ test('the source is decoded once, from a protected input with a fixed name, and 
 })
 
 test('arguments contain no text of the source', () => {
-  for (const word of [...argumentsFor(cut(createProbe()), 1), ...soundFor(createProbe())])
+  for (const word of [...argumentsFor(withKeyInterval(buildProbe()), 1), ...soundFor(buildProbe())])
     expect(word).toMatch(/^[\w\-+=:.,;[\]/%|()*\\]+$/)
 })
 
 test('HDR, interlacing and many channels get their filters', () => {
-  const probe = createProbe()
+  const probe = buildProbe()
   if (!probe.video) throw new Error('the probe has a picture')
   const video = { ...probe.video, transfer: 'smpte2084', interlaced: true }
   const audio = probe.audio.map((stream) => ({ ...stream, channels: 16 }))
@@ -95,7 +98,7 @@ test('HDR, interlacing and many channels get their filters', () => {
 })
 
 test('seeking for a middle chunk starts half a second early, with the time stamps of the source', () => {
-  const args = argumentsFor(cut(createProbe()), 1).join(' ')
+  const args = argumentsFor(withKeyInterval(buildProbe()), 1).join(' ')
   expect(args).toContain('-copyts -start_at_zero -ss 3.504 -noaccurate_seek')
   expect(args).toContain('fps=fps=30000/1001:start_time=4.004000,tpad=stop_mode=clone:stop_duration=1.5,trim=start_frame=0:end_frame=180,')
   expect(args).toContain('-hls_segment_options use_editlist=0:movflags=+cmaf+frag_discont:fragment_index=2')
@@ -103,10 +106,10 @@ test('seeking for a middle chunk starts half a second early, with the time stamp
 })
 
 test('every audio stream has its own filter graph, and is encoded at every bit rate', () => {
-  const [first] = createProbe().audio
+  const [first] = buildProbe().audio
   if (!first) throw new Error('the probe has sound')
   const second = { ...first, index: 2, isDefault: false, language: 'ger' }
-  const args = soundFor({ ...createProbe(), audio: [first, second] })
+  const args = soundFor({ ...buildProbe(), audio: [first, second] })
   const graphs = args.filter((_, index) => args[index - 1] === '-filter_complex')
   expect(graphs.map((graph) => graph.replace(/\].*,asplit/, '] … asplit'))).toEqual([
     '[0:1] … asplit=3[audio_32][audio_64][audio_128]',
@@ -116,8 +119,8 @@ test('every audio stream has its own filter graph, and is encoded at every bit r
 })
 
 test('if time stamps may jump, the video run also reads the audio, and the audio run the video', () => {
-  const probe = { ...createProbe(), container: 'mpegts', demuxer: 'mpegts' } as const
+  const probe = { ...buildProbe(), container: 'mpegts', demuxer: 'mpegts' } as const
   expect(argumentsFor(probe).join(' ')).toContain('-map 0:1 -c copy -f null')
   expect(soundFor(probe).join(' ')).toContain('-map 0:0 -c copy -f null')
-  expect([...argumentsFor(createProbe()), ...soundFor(createProbe())].join(' ')).not.toContain('null')
+  expect([...argumentsFor(buildProbe()), ...soundFor(buildProbe())].join(' ')).not.toContain('null')
 })

@@ -9,7 +9,7 @@ import type { PlannedAudioTrack, PlannedSound } from './plan-audio.ts'
 import type { PlannedChunk } from './plan-chunks.ts'
 import { sourceName } from './scratch.ts'
 import type { Rational } from './source-probe.ts'
-import { timeMayJump } from './time-jumps.ts'
+import { canTimeJump } from './time-jumps.ts'
 
 /** Names inside the folder of a chunk, which has one folder for each rendition and audio track. */
 export const segmentNames = { init: 'init.mp4', pattern: 'seg-%05d.m4s', list: 'index.m3u8' } as const
@@ -20,7 +20,7 @@ export const segmentNames = { init: 'init.mp4', pattern: 'seg-%05d.m4s', list: '
  */
 export function pictureArguments(plan: EncodePlan, chunk: PlannedChunk, folder: string, tools: Pick<FfmpegTools, 'x264Asm'>): string[] {
   const pictures = plan.renditions.filter((rendition) => rendition.video !== undefined)
-  const range = getRange(plan, chunk)
+  const range = computeRange(plan, chunk)
   return ffmpegArguments({
     inputs: [sourceInput(plan, entryOptions(plan, range))],
     graphs: [videoGraph(plan, range, pictures)],
@@ -67,7 +67,7 @@ function sourceInput(plan: EncodePlan, entry: readonly string[]): FfmpegInput {
  * each run reads the packets of the other streams too.
  */
 function unusedStreams({ demuxer }: EncodePlan, streams: readonly number[]): FfmpegOutput[] {
-  if (streams.length === 0 || !timeMayJump(demuxer)) return []
+  if (streams.length === 0 || !canTimeJump(demuxer)) return []
   return [{ file: 'none', options: [...streams.flatMap((index) => ['-map', `0:${index}`]), '-c', 'copy', '-f', 'null'] }]
 }
 
@@ -82,7 +82,7 @@ interface FrameRange {
  * Returns the frame range of a chunk. Frames after the end of the source repeat its last frame, so a chunk there
  * starts one group before the last source frame.
  */
-function getRange({ video }: EncodePlan, { startFrame, frames }: PlannedChunk): FrameRange {
+function computeRange({ video }: EncodePlan, { startFrame, frames }: PlannedChunk): FrameRange {
   const lastEntry = video ? Math.max(0, video.sourceFrames - video.groupFrames) : 0
   return { from: Math.min(startFrame, lastEntry), start: startFrame, end: startFrame + frames }
 }
@@ -110,7 +110,7 @@ function entryOptions(plan: EncodePlan, { from }: FrameRange): string[] {
 function videoGraph(plan: EncodePlan, range: FrameRange, pictures: readonly PlannedRendition[]): string {
   if (!plan.video) return ''
   const { streamIndex, frameRate, holdSeconds, deinterlace, limitRange, toneMap, assumeColours } = plan.video
-  const sizes = getSizes(pictures)
+  const sizes = listSizes(pictures)
   const [largest] = sizes
   if (!largest) return ''
   const before = [
@@ -148,7 +148,7 @@ const toneMapping = [
 ]
 
 /** Returns each distinct size, largest first, with the indexes of the renditions that use it. */
-function getSizes(pictures: readonly PlannedRendition[]): { width: number; height: number; encoders: number[] }[] {
+function listSizes(pictures: readonly PlannedRendition[]): { width: number; height: number; encoders: number[] }[] {
   const sizes = new Map<string, { width: number; height: number; encoders: number[] }>()
   pictures.forEach(({ video }, index) => {
     if (!video || video.copied) return
@@ -209,12 +209,12 @@ function copyOptions({ frameRate }: NonNullable<EncodePlan['video']>, timeBase: 
   const numerator = timeBase.numerator * frameRate.numerator
   const denominator = timeBase.denominator * frameRate.denominator
   const dropOthers = `noise=drop='lt(pts*${numerator}/${denominator},${start})+gte(pts*${numerator}/${denominator},${end})'`
-  const getFrame = (ticks: 'PTS' | 'DTS') => `round(${ticks}*${numerator}/${denominator})`
-  const getTick = (frame: string) => `round((${frame})*${denominator}/${numerator})`
+  const formatFrameExpression = (ticks: 'PTS' | 'DTS') => `round(${ticks}*${numerator}/${denominator})`
+  const formatTickExpression = (frame: string) => `round((${frame})*${denominator}/${numerator})`
   const expressions = {
-    pts: getTick(getFrame('PTS')),
-    dts: getTick(getFrame('DTS')),
-    duration: `${getTick(`${getFrame('DTS')}+1`)}-${getTick(getFrame('DTS'))}`,
+    pts: formatTickExpression(formatFrameExpression('PTS')),
+    dts: formatTickExpression(formatFrameExpression('DTS')),
+    duration: `${formatTickExpression(`${formatFrameExpression('DTS')}+1`)}-${formatTickExpression(formatFrameExpression('DTS'))}`,
   }
   const assignments = Object.entries(expressions).map(([name, value]) => `${name}='${value}'`)
   return [

@@ -83,8 +83,8 @@ const run = promisify(execFile)
 
 async function describe(ffmpeg: string, ffprobe: string): Promise<FfmpegTools> {
   const [version, ffprobeVersion, encoders, filters, x264Asm] = await Promise.all([
-    getVersion(ffmpeg, 'ffmpeg'),
-    getVersion(ffprobe, 'ffprobe'),
+    readVersion(ffmpeg, 'ffmpeg'),
+    readVersion(ffprobe, 'ffprobe'),
     output(ffmpeg, ['-hide_banner', '-encoders']),
     output(ffmpeg, ['-hide_banner', '-filters']),
     findX264Asm(),
@@ -112,7 +112,7 @@ async function output(tool: string, args: string[]): Promise<string> {
   return stdout
 }
 
-async function getVersion(tool: string, name: 'ffmpeg' | 'ffprobe'): Promise<string> {
+async function readVersion(tool: string, name: 'ffmpeg' | 'ffprobe'): Promise<string> {
   const version = new RegExp(`^${name} version (\\S+)`).exec(await output(tool, ['-version']))?.[1]
   if (version === undefined) throw new Error(`${tool} -version prints no version of ${name}`)
   return version

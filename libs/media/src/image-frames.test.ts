@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { frameOfImage } from './image-frames.ts'
+import { findImageFrame } from './image-frames.ts'
 
 test.each([
   ['a short video shows the exact frame', 'thumb-25', 10.1, 1799, 303],
@@ -8,5 +8,5 @@ test.each([
   ['the poster shows the best frame', 'poster', 10.1, 1800, 61],
 ])('%s', (_, key, atSeconds, frames, shown) => {
   const video = { frames, groupFrames: 60, frameRate: { numerator: 30, denominator: 1 } }
-  expect(frameOfImage({ key, atSeconds, shortSide: 360 } as never, { video } as never, 61)).toBe(shown)
+  expect(findImageFrame({ key, atSeconds, shortSide: 360 } as never, { video } as never, 61)).toBe(shown)
 })

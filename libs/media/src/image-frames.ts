@@ -25,7 +25,7 @@ export async function imagesFromRendition(source: PictureSource, firstInput: num
   const size = rendition.video
   if (!video || !size) throw new RangeError('there is no picture to make images from')
   const work: ImageWork = { inputs: [], graphs: [], outputs: [] }
-  const imagesWithFrame = plan.images.map((image) => ({ ...image, frame: frameOfImage(image, plan, source.bestFrame) }))
+  const imagesWithFrame = plan.images.map((image) => ({ ...image, frame: findImageFrame(image, plan, source.bestFrame) }))
   for (const [moment, frame] of [...new Set(imagesWithFrame.map((image) => image.frame))].entries()) {
     const segmentFrames = video.groupFrames * 2
     const segment = segments[Math.floor(frame / segmentFrames)]
@@ -45,7 +45,7 @@ export async function imagesFromRendition(source: PictureSource, firstInput: num
 const LONG_VIDEO_GROUPS = 30
 
 /** Returns the index of the frame that an image shows. */
-export function frameOfImage(
+export function findImageFrame(
   { key, atSeconds }: EncodePlan['images'][number],
   { video }: Pick<EncodePlan, 'video'>,
   bestFrame: number,

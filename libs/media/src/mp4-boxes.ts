@@ -49,9 +49,9 @@ export async function readSegmentHead(file: FileHandle): Promise<SegmentHead | u
 const headBytes = 4096
 
 function segmentHead(bytes: Buffer): SegmentHead | undefined {
-  const sidx = getBody(bytes, 'sidx')
-  const traf = getBody(getBody(bytes, 'moof'), 'traf')
-  const [tfdt, trun] = [getBody(traf, 'tfdt'), getBody(traf, 'trun')]
+  const sidx = findBoxContent(bytes, 'sidx')
+  const traf = findBoxContent(findBoxContent(bytes, 'moof'), 'traf')
+  const [tfdt, trun] = [findBoxContent(traf, 'tfdt'), findBoxContent(traf, 'trun')]
   if (!sidx || !tfdt || !trun || sidx.length < 32 || tfdt.length < 8 || trun.length < 8) return undefined
   const timescale = sidx.readUInt32BE(8)
   // Followed by two times, whose width depends on the version, a count, then size and duration of the only reference.
@@ -62,7 +62,7 @@ function segmentHead(bytes: Buffer): SegmentHead | undefined {
 }
 
 /** Returns the content of the first box of this type, as far as it was read, or undefined if there is none. */
-function getBody(bytes: Buffer | undefined, type: string): Buffer | undefined {
+function findBoxContent(bytes: Buffer | undefined, type: string): Buffer | undefined {
   for (let offset = 0; bytes && offset + 8 <= bytes.length; ) {
     const size = bytes.readUInt32BE(offset)
     if (size < 8) return undefined

@@ -17,7 +17,7 @@ import { runSandboxed } from './sandboxed-process.ts'
 import { type FrameScan, scanFrames } from './scan-frames.ts'
 import { type ImageWork, imageWorkFolder } from './segment-file.ts'
 import { outputFile, outputFolder, setFolder, setLayout } from './set-layout.ts'
-import { imagesOfSound } from './sound-images.ts'
+import { buildWaveformImages } from './sound-images.ts'
 import { planStoryboard } from './storyboard.ts'
 import { linkOutput, openOutputFolder, useOutput } from './tool-output.ts'
 
@@ -91,7 +91,7 @@ async function imageWork(work: FrameScan): Promise<ImageWork> {
   if (plan.images.length === 0) return { inputs: [], graphs: [], outputs: [] }
   const largest = plan.renditions.filter((rendition) => rendition.video !== undefined).at(-1)
   const bestFrame = await scanFrames(work)
-  if (!largest || bestFrame === undefined) return imagesOfSound(work, segments.size)
+  if (!largest || bestFrame === undefined) return buildWaveformImages(work, segments.size)
   return imagesFromRendition({ plan, rendition: largest, segments: segments.get(largest.key) ?? [], scratch, bestFrame }, segments.size)
 }
 

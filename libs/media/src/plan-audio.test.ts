@@ -3,7 +3,7 @@ import { ladder } from './ladder.ts'
 import { maxSounds, planAudio } from './plan-audio.ts'
 import type { SourceAudio } from './source-probe.ts'
 
-const createSound = (more: Partial<SourceAudio> = {}): SourceAudio => ({
+const buildAudioStream = (more: Partial<SourceAudio> = {}): SourceAudio => ({
   ...{ index: 1, codec: 'aac', channels: 2, sampleRate: 48_000, language: '', title: '', isDefault: false, endSeconds: 10 },
   ...more,
 })
@@ -18,15 +18,15 @@ test.each([
   ['', '', 'Audio'],
   ['qqq', 'qqq', 'Audio'],
 ])('audio tagged "%s" has the language "%s" and the name %s', (spoken, language, name) => {
-  expect(planAudio([createSound({ language: spoken })], rungs, 10)?.sounds[0]).toMatchObject({ language, name })
+  expect(planAudio([buildAudioStream({ language: spoken })], rungs, 10)?.sounds[0]).toMatchObject({ language, name })
 })
 
 test('each audio stream is encoded at each bit rate, and names are unique', () => {
   const sounds = [
-    createSound({ language: 'en' }),
-    createSound({ language: 'en', index: 2 }),
-    createSound({ title: 'Comments', index: 4 }),
-    createSound({ index: 5 }),
+    buildAudioStream({ language: 'en' }),
+    buildAudioStream({ language: 'en', index: 2 }),
+    buildAudioStream({ title: 'Comments', index: 4 }),
+    buildAudioStream({ index: 5 }),
   ]
   const planned = planAudio(sounds, rungs, 12)
   expect(planned?.sounds.map(({ name, streamIndex }) => [name, streamIndex])).toEqual([
@@ -45,7 +45,7 @@ test('each audio stream is encoded at each bit rate, and names are unique', () =
 })
 
 test("audio after the end of the video is cut, and short audio is padded by at most the video's length", () => {
-  expect(planAudio([createSound(), createSound({ endSeconds: 40 })], rungs, 10)?.sounds[1]?.silenceSeconds).toBe(1)
+  expect(planAudio([buildAudioStream(), buildAudioStream({ endSeconds: 40 })], rungs, 10)?.sounds[1]?.silenceSeconds).toBe(1)
   expect(planAudio([], rungs, 10)).toBeUndefined()
   expect(maxSounds).toBe(8)
 })

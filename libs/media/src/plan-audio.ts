@@ -50,7 +50,7 @@ export function audioGroup(kbps: number): string {
 export function planAudio(sounds: readonly SourceAudio[], rungs: readonly Rung[], durationSeconds: number): PlannedAudio | undefined {
   if (sounds.length === 0) return undefined
   const rates = [...new Set(rungs.map((rung) => rung.audioKbps))].sort((a, b) => a - b)
-  const names = getNames(sounds)
+  const names = buildTrackNames(sounds)
   return {
     sounds: sounds.map(({ index, channels, language, endSeconds }, sound) => ({
       streamIndex: index,
@@ -70,7 +70,7 @@ function trackKey(kbps: number, sound: number): string {
 }
 
 /** Returns the display names: the title in the file, else the language, else the number. */
-function getNames(sounds: readonly SourceAudio[]): string[] {
+function buildTrackNames(sounds: readonly SourceAudio[]): string[] {
   const names: string[] = []
   for (const [index, { title, language }] of sounds.entries()) {
     const name = title || languageName(language) || (index === 0 ? 'Audio' : `Audio ${index + 1}`)

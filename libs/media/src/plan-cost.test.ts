@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { planEncode } from './plan.ts'
 import type { SourceProbe } from './source-probe.ts'
 
-const createSource = (width: number, height: number, seconds: number): SourceProbe => ({
+const buildProbe = (width: number, height: number, seconds: number): SourceProbe => ({
   container: 'mp4',
   demuxer: 'mov',
   durationSeconds: seconds,
@@ -29,7 +29,7 @@ const createSource = (width: number, height: number, seconds: number): SourcePro
   audio: [],
 })
 const planSource = (width: number, height: number, seconds: number) =>
-  planEncode({ probe: createSource(width, height, seconds), tools: { version: '7.0', toneMap: false } })
+  planEncode({ probe: buildProbe(width, height, seconds), tools: { version: '7.0', toneMap: false } })
 
 test('the planned work of a tiny video depends on its frames: ten hours of 16x16 pixels take minutes of processor time', () => {
   const { expectedCpuSeconds, chunks } = planSource(16, 16, 36_000)

@@ -19,7 +19,7 @@ export function planMaster(plan: EncodePlan, getTrack: (key: string) => Packaged
     plan.renditions.map(({ key, video, audioKey }) => {
       const audio = groups.find((group) => group.key === audioKey)
       return {
-        uri: getUri(key),
+        uri: formatPlaylistUri(key),
         segments: getTrack(key).segments,
         codecs: trackKeys(plan, key).map((track) => getTrack(track).codec),
         ...(video ? { picture: { width: video.width, height: video.height, framesPerSecond } } : {}),
@@ -39,7 +39,7 @@ export function trackKeys(plan: EncodePlan, renditionKey: string): string[] {
 /** Returns a variant with sound only. It needs an audio group only if there are several tracks. */
 function soundVariant(group: AudioGroup, getTrack: (key: string) => PackagedTrack): Variant {
   const { segments, codec } = getTrack(group.key)
-  return { uri: getUri(group.key), segments, codecs: [codec], ...(group.tracks.length > 1 ? { audio: group } : {}) }
+  return { uri: formatPlaylistUri(group.key), segments, codecs: [codec], ...(group.tracks.length > 1 ? { audio: group } : {}) }
 }
 
 function audioGroups({ audio }: EncodePlan, getTrack: (key: string) => PackagedTrack): AudioGroup[] {
@@ -52,11 +52,11 @@ function audioGroups({ audio }: EncodePlan, getTrack: (key: string) => PackagedT
         .filter((track) => track.group === group)
         .map(({ key, sound }) => {
           const { name = '', language = '' } = audio?.sounds[sound] ?? {}
-          return { uri: getUri(key), name, language, isDefault: sound === 0, segments: getTrack(key).segments }
+          return { uri: formatPlaylistUri(key), name, language, isDefault: sound === 0, segments: getTrack(key).segments }
         }),
     }))
 }
 
-function getUri(key: string): string {
+function formatPlaylistUri(key: string): string {
   return `${key}/${segmentNames.list}`
 }

@@ -85,7 +85,7 @@ export interface PlanOptions {
 export function planEncode({ probe, tools, keys = defaultKeys(probe.video), copies = true, single }: PlanOptions): EncodePlan {
   const rungs = single ? [single] : ladder.filter((rung) => keys.includes(rung.key))
   const { video } = probe
-  const sounds = getSounds(probe)
+  const sounds = selectAudio(probe)
   const durationSeconds = Math.max(video?.endSeconds ?? 0, sounds[0]?.endSeconds ?? 0)
   const plannedVideo = video && planVideo(video, durationSeconds, tools.toneMap)
   const frames = plannedVideo?.frames ?? 0
@@ -124,7 +124,7 @@ export function chunkNumbers(plan: EncodePlan): number[] {
  * Returns the sounds, default first. The default sound is used in the MP4 files, and determines the duration together
  * with the picture.
  */
-function getSounds({ video, audio, durationSeconds }: SourceProbe): SourceAudio[] {
+function selectAudio({ video, audio, durationSeconds }: SourceProbe): SourceAudio[] {
   // A single picture may be shorter than the first audio block.
   if (video && durationSeconds < minSoundSeconds) return []
   const first = audio.find((stream) => stream.isDefault) ?? audio[0]

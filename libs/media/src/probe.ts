@@ -20,7 +20,7 @@ import {
   type SourceProbe,
   type SourceVideo,
 } from './source-probe.ts'
-import { measureJoinedEnds, timeMayJump } from './time-jumps.ts'
+import { canTimeJump, measureJoinedEnds } from './time-jumps.ts'
 
 export interface ProbeOptions {
   /** A local file. Its name is never passed to a tool. */
@@ -67,7 +67,7 @@ interface SourceEnds {
 /** Returns the ends of the streams. The duration of the container is ignored if time may jump. */
 async function measureStreamEnds({ run, guards, container, file, streams, limits }: SourceEnds): Promise<StreamEnds> {
   const { name, demuxer } = container
-  const joined = timeMayJump(demuxer)
+  const joined = canTimeJump(demuxer)
     ? await measureJoinedEnds({ run, demuxer, maxPixels: limits.maxPixels, streams: streams.map(({ index }) => index) })
     : undefined
   if (joined) return joined
@@ -172,7 +172,7 @@ function describe(
 function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits): SourceVideo {
   const average = toRational(stream.averageFrameRate)
   const real = toRational(stream.realFrameRate)
-  const frameRate = steadyRate(average, real)
+  const frameRate = selectFrameRate(average, real)
   const rate = toNumber(frameRate)
   if (rate > limits.maxFrameRate) {
     throw new InvalidSource(4003, `the video has ${Math.round(rate)} frames per second; at most ${limits.maxFrameRate} are accepted`)
@@ -188,7 +188,7 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
     frameRate,
     variableRate: !interlaced && Math.abs(realRate / rate - 1) > steadiness,
     pixelFormat: stream.pixelFormat,
-    bitDepth: getBitDepth(stream),
+    bitDepth: readBitDepth(stream),
     interlaced,
     fullRange: stream.range === 'pc' || stream.pixelFormat.startsWith('yuvj') || /^(gbr|rgb|bgr|0rgb|argb|abgr)/.test(stream.pixelFormat),
     transfer: stream.transfer,
@@ -201,7 +201,7 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
  * Returns the frame rate. The average is inaccurate for short files. If all frames have the distance that the real
  * rate implies, the real rate is exact.
  */
-function steadyRate(average: Rational | undefined, real: Rational | undefined): Rational {
+function selectFrameRate(average: Rational | undefined, real: Rational | undefined): Rational {
   const difference = average && real ? Math.abs(toNumber(real) / toNumber(average) - 1) : 0
   // 24 and 23.976 differ by less, so the average distinguishes them.
   const isOff = difference > 0.0015 && difference <= steadiness
@@ -218,7 +218,7 @@ function displaySize(stream: ProbedStream, rotation: number): { width: number; h
   return rotation % 180 === 0 ? { width, height: stream.height } : { width: stream.height, height: width }
 }
 
-function getBitDepth(stream: ProbedStream): number {
+function readBitDepth(stream: ProbedStream): number {
   const depthInName = /p(9|10|12|14|16)(le|be)?$/.exec(stream.pixelFormat)?.[1]
   return depthInName === undefined ? stream.bitsPerRawSample || 8 : Number(depthInName)
 }
@@ -226,11 +226,11 @@ function getBitDepth(stream: ProbedStream): number {
 function toAudio(stream: ProbedStream, endSeconds: number): SourceAudio {
   const { index, codec, channels, sampleRate, isDefault } = stream
   const language = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/.test(stream.language) ? stream.language : ''
-  return { index, codec, channels, sampleRate, language, title: getTitle(stream.title), isDefault, endSeconds }
+  return { index, codec, channels, sampleRate, language, title: cleanTitle(stream.title), isDefault, endSeconds }
 }
 
 /** Returns a title that is safe in a playlist: one line without double quotes. */
-function getTitle(title: string): string {
+function cleanTitle(title: string): string {
   return title
     .replace(/["\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()

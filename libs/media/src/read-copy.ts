@@ -42,7 +42,7 @@ export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
   /** Number of groups that start with an IDR picture. */
   let groupsWithIdr = 0
 
-  const getPosition = (pts: number) => {
+  const toFramePosition = (pts: number) => {
     const exact = pts * secondsPerTick * frameRate
     const position = Math.round(exact)
     if (!(Math.abs(exact - position) <= maxOffset)) canCopy = false
@@ -71,7 +71,7 @@ export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
       const [stream, , pts, , size, , ...extraFields] = line.split(',').map((field) => field.trim())
       // Side data may change the state of the decoder; flags mark packets that are not displayed.
       if (extraFields.some((field) => field !== 'F=0x0')) canCopy = false
-      const position = getPosition(Number(pts))
+      const position = toFramePosition(Number(pts))
       if (stream === '0') frame(position, Number(size))
       else if (position === groupsWithIdr * groupFrames) groupsWithIdr += 1
       if (frames > (groupsWithIdr + maxDelay) * groupFrames) canCopy = false

@@ -132,7 +132,7 @@ function toStartedRun(child: ChildProcess, { sandbox, limits, user }: RunContext
     child,
     async kill() {
       killGroup(child)
-      if (sandbox.endsBy === 'user' && user !== undefined) await killAllOf(user)
+      if (sandbox.endsBy === 'user' && user !== undefined) await killProcesses(user)
     },
   }
 }
@@ -148,7 +148,7 @@ function killGroup(child: ChildProcess): void {
 }
 
 /** Kills all processes of a user. kill(2) with -1 signals all processes that this user may signal, except the caller. */
-function killAllOf(user: number): Promise<void> {
+function killProcesses(user: number): Promise<void> {
   const args = [...userOptions(user), '--', '/bin/sh', '-c', 'kill -KILL -1']
   const killer = spawn('setpriv', args, { env: toolEnvironment, stdio: 'ignore' })
   return new Promise((resolve, reject) => {
@@ -220,7 +220,7 @@ async function findSandbox(tool: string, files: Sandbox['files']): Promise<Sandb
     // The tool creates its own namespaces and mounts.
     if ((restriction.files === 'own' || restriction.filter) && files === 'all') continue
     const sandbox = toSandbox(restriction, programs)
-    if (sandbox && (await works(sandbox, tool, tools))) return sandbox
+    if (sandbox && (await isUsable(sandbox, tool, tools))) return sandbox
   }
   return toSandbox({ namespaces: [] }, { ...programs, setpriv: undefined }) ?? noSandbox
 }
@@ -344,22 +344,22 @@ async function landlockVersion(perl: string): Promise<number | undefined> {
 async function findOnPath(program: string): Promise<string | undefined> {
   for (const folder of toolEnvironment.PATH.split(':')) {
     const path = join(folder, program)
-    if (await access(path, constants.X_OK).then(yes, no)) return path
+    if (await access(path, constants.X_OK).then(returnTrue, returnFalse)) return path
   }
   return undefined
 }
 
-const yes = () => true
-const no = () => false
+const returnTrue = () => true
+const returnFalse = () => false
 
 /** Returns whether the tool is executable in the sandbox and has its libraries, without running it. */
-async function works(sandbox: Sandbox, tool: string, { test, env }: Record<'test' | 'env', string | undefined>): Promise<boolean> {
+async function isUsable(sandbox: Sandbox, tool: string, { test, env }: Record<'test' | 'env', string | undefined>): Promise<boolean> {
   if (test === undefined || env === undefined) return false
   const checkCommand = (path: string) => (sandbox.files === 'own' ? loadCommand(env, path) : [test, '-x', path])
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-sandbox-'))
   try {
     // Root in a container may lack the permission to change owners, or may not have these ids.
-    if (!(await createRunFolders(sandbox, folder, ['.']).then(yes, no))) return false
+    if (!(await createRunFolders(sandbox, folder, ['.']).then(returnTrue, returnFalse))) return false
     const { child: inside } = await startInside(
       {
         ...sandbox,

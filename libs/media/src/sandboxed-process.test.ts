@@ -38,7 +38,7 @@ async function processesIn(folder: string): Promise<number> {
   return folders.filter((path) => path === folder).length
 }
 
-async function until(condition: () => Promise<boolean>, milliseconds: number): Promise<void> {
+async function waitUntil(condition: () => Promise<boolean>, milliseconds: number): Promise<void> {
   const end = performance.now() + milliseconds
   while (!(await condition())) {
     if (performance.now() > end) throw new Error('the condition did not come true in time')
@@ -100,7 +100,7 @@ test('processes and writes that a tool leaves running end with the run, and the 
   const failed = await runSandboxed({ tool: ffmpeg, args: [], scratch, limits: { stallSeconds: 1 } }).catch((error: unknown) => error)
   expect(failed).toMatchObject({ kind: 'stalled', detail: expect.stringMatching(/word 5000\nlast\n$/) })
   expect((failed as { detail: string }).detail.length).toBeLessThanOrEqual(16_384)
-  await until(async () => (await processesIn(scratch)) === 0, 2000)
+  await waitUntil(async () => (await processesIn(scratch)) === 0, 2000)
 })
 
 test('processor time is counted, including that of child processes', async () => {
@@ -120,7 +120,7 @@ test('processes outside the process group end with the run, and do not delay its
     'setsid sleep 300 & (setsid sleep 300 &); (trap "" HUP TERM; exec sleep 300) & sleep 0.2; exit 0',
   )
   await runSandboxed({ tool: ffmpeg, args: [], scratch })
-  await until(async () => (await processesIn(scratch)) === 0, 2000)
+  await waitUntil(async () => (await processesIn(scratch)) === 0, 2000)
 })
 
 test('the number of processes is limited', async () => {
@@ -252,19 +252,19 @@ test('kill -9 of the process that started ffmpeg ends all its processes within a
   const parent = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '-e', script], {
     stdio: 'inherit',
   })
-  await until(async () => (await processesIn(scratch)) > 0, 10_000)
+  await waitUntil(async () => (await processesIn(scratch)) > 0, 10_000)
   // Waits until the commands before ffmpeg have set the parent death signal.
-  await until(async () => (await commandsIn(scratch)).includes('ffmpeg'), 10_000)
+  await waitUntil(async () => (await commandsIn(scratch)).includes('ffmpeg'), 10_000)
   parent.kill('SIGKILL')
-  await until(async () => (await processesIn(scratch)) === 0, 10_000)
+  await waitUntil(async () => (await processesIn(scratch)) === 0, 10_000)
 })
 
 async function commandsIn(folder: string): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const found = await Promise.all(
+  const programs = await Promise.all(
     ids.map(async (id) =>
       (await readlink(`/proc/${id}/cwd`).catch(() => '')) === folder ? readlink(`/proc/${id}/exe`).catch(() => '') : '',
     ),
   )
-  return found.map((path) => path.split('/').at(-1) ?? '').filter((name) => name !== '')
+  return programs.map((path) => path.split('/').at(-1) ?? '').filter((name) => name !== '')
 }

@@ -123,11 +123,11 @@ function watchRun({ child, kill: killAll }: StartedRun, run: SandboxedRun, limit
     if (now - progressTime > limits.stallSeconds * 1000) {
       // Some builds wait forever for a thread that could not allocate its memory.
       const stalled = new EncodeError('stalled', `no progress for ${limits.stallSeconds} s`, stderr)
-      kill(noMemory.test(stderr) ? outOfMemory(limits, stderr) : stalled)
+      kill(noMemory.test(stderr) ? outOfMemoryError(limits, stderr) : stalled)
     } else if (now - started > limits.wallSeconds * 1000) {
       kill(new EncodeError('timeout', `not finished after ${limits.wallSeconds} s`, stderr))
     }
-    void getCpuSeconds(child.pid).then((seconds) => {
+    void readCpuSeconds(child.pid).then((seconds) => {
       cpuSeconds = Math.max(cpuSeconds, seconds)
     })
   }, tickMilliseconds)
@@ -175,7 +175,7 @@ function lines(onLine: (line: string) => void): (text: string) => void {
  * Returns the CPU seconds of a process, its ended children, and its running children. In a PID namespace the tool is
  * a grandchild.
  */
-async function getCpuSeconds(pid: number | undefined, depth = 0): Promise<number> {
+async function readCpuSeconds(pid: number | undefined, depth = 0): Promise<number> {
   if (pid === undefined) return 0
   const [stat, children] = await Promise.all(
     [`/proc/${pid}/stat`, `/proc/${pid}/task/${pid}/children`].map((file) => readFile(file, 'utf8').catch(emptyIfMissing)),
@@ -185,7 +185,7 @@ async function getCpuSeconds(pid: number | undefined, depth = 0): Promise<number
   const own = fields.slice(11, 15).reduce((sum, ticks) => sum + (Number(ticks) || 0), 0) / 100
   if (depth === maxDepth) return own
   const pids = (children ?? '').split(' ').filter((text) => text !== '')
-  const childSeconds = await Promise.all(pids.map((text) => getCpuSeconds(Number(text), depth + 1)))
+  const childSeconds = await Promise.all(pids.map((text) => readCpuSeconds(Number(text), depth + 1)))
   return childSeconds.reduce((sum, seconds) => sum + seconds, own)
 }
 
@@ -201,7 +201,7 @@ function failure(ended: ProcessEnd, stderr: string, cpuSeconds: number, limits: 
   if (ended.signal === 'SIGXCPU' || (ended.signal === 'SIGKILL' && cpuSeconds > limits.cpuSeconds - 2)) {
     return new EncodeError('timeout', `used more than ${limits.cpuSeconds} s of processor time`, stderr)
   }
-  if (ended.code === exitNoMemory || noMemory.test(stderr)) return outOfMemory(limits, stderr)
+  if (ended.code === exitNoMemory || noMemory.test(stderr)) return outOfMemoryError(limits, stderr)
   return new EncodeError('crashed', ended.signal ? `ended by ${ended.signal}` : `exit code ${ended.code}`, stderr)
 }
 
@@ -209,6 +209,6 @@ function failure(ended: ProcessEnd, stderr: string, cpuSeconds: number, limits: 
 const exitNoMemory = 256 - 12
 const noMemory = /Cannot allocate memory|out of memory|bad_alloc|pthread_create\(\) failed/i
 
-function outOfMemory(limits: RunLimits, stderr: string): EncodeError {
+function outOfMemoryError(limits: RunLimits, stderr: string): EncodeError {
   return new EncodeError('out_of_memory', `needs more than ${limits.memoryBytes} bytes of memory`, stderr)
 }

@@ -18,10 +18,10 @@ export async function linkSource(source: string, scratch: string, sandbox: Sandb
   if (existing && existing.size === original.size && existing.mtimeMs >= original.mtimeMs) return
   await rm(target, { force: true })
   const readable = sandbox.users === undefined || (original.mode & 0o004) !== 0
-  if (readable && (await link(source, target).then(yes, no))) return
+  if (readable && (await link(source, target).then(returnTrue, returnFalse))) return
   await copyFile(source, target, constants.COPYFILE_FICLONE)
   if (!readable) await chmod(target, 0o644)
 }
 
-const yes = () => true
-const no = () => false
+const returnTrue = () => true
+const returnFalse = () => false

@@ -12,7 +12,7 @@ export interface Container {
  * scripts that refer to other files. Throws `InvalidSource` with 4002 for unsupported types.
  */
 export async function sniffContainer(path: string): Promise<Container> {
-  const name = getName(await firstBytes(path))
+  const name = detectContainer(await firstBytes(path))
   if (name === undefined) {
     throw new InvalidSource(
       4002,
@@ -49,7 +49,7 @@ async function firstBytes(path: string): Promise<Buffer> {
   }
 }
 
-function getName(bytes: Buffer): Container['name'] | undefined {
+function detectContainer(bytes: Buffer): Container['name'] | undefined {
   const text = (from: number, to: number) => bytes.toString('latin1', from, to)
   if (isMp4(text(4, 8), text(8, 12))) return 'mp4'
   if (bytes.length >= 16 && bytes.readUInt32BE(0) === 0x1a45dfa3) {

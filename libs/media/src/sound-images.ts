@@ -16,7 +16,7 @@ const LEVELS_BYTES = 64 * 2 ** 20
 const pictureFile = `${imageWorkFolder}/waveform.rgb`
 
 /** Returns the command parts that draw a waveform as the image of a source without a picture. */
-export async function imagesOfSound(work: FrameScan, firstInput: number): Promise<ImageWork> {
+export async function buildWaveformImages(work: FrameScan, firstInput: number): Promise<ImageWork> {
   const { plan, scratch } = work
   const picture = drawWaveform(await measureLevels(work))
   await writeFile(join(scratch, pictureFile), picture.pixels, { mode: 0o644 })

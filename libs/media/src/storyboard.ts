@@ -63,7 +63,7 @@ export function storyboardVtt({ tile, tiles, columns, rows, secondsPerTile, spri
 
 function clock(seconds: number): string {
   const ms = Math.round(seconds * 1000)
-  const two = (part: number) => String(part).padStart(2, '0')
+  const padTwoDigits = (part: number) => String(part).padStart(2, '0')
   const [hours, minutes, whole] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, Math.floor(ms / 1000) % 60]
-  return `${two(hours)}:${two(minutes)}:${two(whole)}.${String(ms % 1000).padStart(3, '0')}`
+  return `${padTwoDigits(hours)}:${padTwoDigits(minutes)}:${padTwoDigits(whole)}.${String(ms % 1000).padStart(3, '0')}`
 }

@@ -11,7 +11,7 @@ import { sourceName } from './scratch.ts'
  * signal, a wrong clock. ffmpeg closes such a gap (backwards by more than 0.1 s, forwards by more than 10 s) while it
  * encodes, but the container's duration does not reflect that.
  */
-export function timeMayJump(demuxer: string): boolean {
+export function canTimeJump(demuxer: string): boolean {
   return jumpingDemuxers.includes(demuxer)
 }
 

@@ -87,7 +87,7 @@ export async function linkOutput(file: OutputFile, target: string): Promise<void
     await link(file.path, target)
   } catch (error) {
     if (!isErrno(error, 'EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error
-    return copyFile(getPath(file.handle, file.path), target, constants.COPYFILE_EXCL)
+    return copyFile(toDescriptorPath(file.handle, file.path), target, constants.COPYFILE_EXCL)
   }
   const linked = await lstat(target)
   if (linked.dev === file.dev && linked.ino === file.ino) return
@@ -115,7 +115,7 @@ const plainFolder = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRE
 async function openFolder(path: string, displayPath: string): Promise<{ handle: FileHandle; path: string }> {
   try {
     const handle = await open(path, plainFolder)
-    return { handle, path: getPath(handle, path) }
+    return { handle, path: toDescriptorPath(handle, path) }
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw new EncodeError('incomplete', `${displayPath}: there is no such folder`)
     throw error
@@ -143,7 +143,7 @@ async function openFile(path: string, displayPath: string, mayBeLinked: boolean)
 }
 
 /** Returns a path through the open descriptor. On other systems than Linux only the last component of a path is protected from links. */
-function getPath({ fd }: FileHandle, path: string): string {
+function toDescriptorPath({ fd }: FileHandle, path: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${fd}` : path
 }
 

@@ -35,7 +35,7 @@ export async function createRunFolders(
   if (!users) return undefined
   // mkdtemp creates a folder that other users cannot read.
   await chmod(scratch, 0o755)
-  const user = owners.slice(1).find((owner) => isOneOf(users, owner)) ?? nextUser(users)
+  const user = owners.slice(1).find((owner) => isToolUser(users, owner)) ?? nextUser(users)
   for (const folder of folders) await lchown(folder, user, user)
   return user
 }
@@ -47,7 +47,7 @@ async function requireFolderOwner(folder: string): Promise<number> {
   return stats.uid
 }
 
-function isOneOf({ first, count }: ToolUsers, id: number): boolean {
+function isToolUser({ first, count }: ToolUsers, id: number): boolean {
   return id >= first && id < first + count
 }
 

@@ -84,7 +84,7 @@ async function verifyMovie(
   tracks: PlannedTracks,
 ): Promise<SetFile> {
   const file = await withFile(join(work.scratch, setFolder), path, async (opened) => {
-    const order = (await getBoxes(opened, path)).map((box) => box.type).filter((type) => type === 'moov' || type === 'mdat')
+    const order = (await readBoxes(opened, path)).map((box) => box.type).filter((type) => type === 'moov' || type === 'mdat')
     if (order[0] !== 'moov' || !order.includes('mdat')) throw incomplete(path, 'its moov box is not at the start')
     return describe(opened, { path, kind, key })
   })
@@ -143,7 +143,7 @@ async function verifyHls(plan: EncodePlan, set: string, key: string): Promise<Se
   for (const { name, seconds } of readSegmentList(String(await withFile(set, playlist.path, readAll)))) {
     const path = `${folder}/${name}`
     const file = await withFile(set, path, async (opened) => {
-      const boxes = await getBoxes(opened, path)
+      const boxes = await readBoxes(opened, path)
       if (!boxes.some((box) => box.type === 'moof') || !boxes.some((box) => box.type === 'mdat'))
         throw incomplete(path, 'it contains no media')
       return describe(opened, { path, kind: 'hls_segment', key })
@@ -191,7 +191,7 @@ function jpegSize(bytes: Buffer): { width: number; height: number } | undefined 
   return undefined
 }
 
-async function getBoxes({ handle }: OutputFile, path: string) {
+async function readBoxes({ handle }: OutputFile, path: string) {
   const boxes = await outerBoxes(handle)
   if (!boxes) throw incomplete(path, 'it is missing or truncated')
   return boxes
@@ -207,7 +207,7 @@ function describePath(set: string, file: Pick<SetFile, 'path' | 'kind' | 'key'>)
 }
 
 async function describe(opened: OutputFile, file: Pick<SetFile, 'path' | 'kind' | 'key'>): Promise<SetFile> {
-  return { ...file, bytes: opened.bytes, sha256: await sha256Of(opened) }
+  return { ...file, bytes: opened.bytes, sha256: await hashFile(opened) }
 }
 
 /** Reads a complete image or playlist. The runs that make images may write files of 64 MiB. */
@@ -218,7 +218,7 @@ function readAll(file: OutputFile): Promise<Buffer> {
 const MAX_FILE_BYTES = 64 * 2 ** 20
 const CHUNK_BYTES = 2 ** 20
 
-async function sha256Of({ handle, bytes }: OutputFile): Promise<string> {
+async function hashFile({ handle, bytes }: OutputFile): Promise<string> {
   const hash = createHash('sha256')
   const piece = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, bytes)))
   for (let offset = 0; ; ) {

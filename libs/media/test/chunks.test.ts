@@ -47,13 +47,13 @@ async function numbersIn(file: string, [width, height]: [number, number]): Promi
   )
 }
 
-async function getPlan(source: string): Promise<EncodePlan> {
+async function planSource(source: string): Promise<EncodePlan> {
   const probe = await probeSource({ source, scratch: fixture.scratch('probe'), tools: fixture.tools })
   return planEncode({ probe, tools: fixture.tools, keys: ['h264_100', 'h264_360'] })
 }
 
 /** Returns the same plan with a single chunk, which decodes the whole source. */
-function whole(plan: EncodePlan): EncodePlan {
+function toSingleChunk(plan: EncodePlan): EncodePlan {
   const [first] = plan.chunks
   if (!plan.video || !first) throw new Error('the plan has a picture')
   return { ...plan, chunks: [{ ...first, frames: plan.video.frames }] }
@@ -94,12 +94,12 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
     '%s',
     async (_, name, line, chunks) => {
       const source = await fixture.make(name, line)
-      const plan = await getPlan(source)
+      const plan = await planSource(source)
       expect(plan.chunks).toHaveLength(chunks)
       const frames = await encoded(source, plan)
       expect(frames.numbers).toHaveLength(plan.video?.frames ?? 0)
       expect(frames.baseline).toEqual(frames.numbers)
-      if (chunks > 1) expect(frames.numbers).toEqual((await encoded(source, whole(plan))).numbers)
+      if (chunks > 1) expect(frames.numbers).toEqual((await encoded(source, toSingleChunk(plan))).numbers)
       // Fields are interleaved, and a container may extend the first or the last frame.
       const distances = frames.numbers.slice(1).map((number, index) => number - (frames.numbers[index] ?? 0))
       const step = name === 'fast.mp4' ? 2 : 1
@@ -110,13 +110,13 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
   )
 
   test('frames that last for seconds, across chunk boundaries and up to the end', async () => {
-    const kept = ['between(n,0,40)', 'between(n,47,99)', 'eq(n,118)', 'eq(n,301)', 'between(n,420,440)']
-    const select = `-vf select=${kept.join('+').replaceAll(',', '\\,')}`
+    const frameRanges = ['between(n,0,40)', 'between(n,47,99)', 'eq(n,118)', 'eq(n,301)', 'between(n,420,440)']
+    const select = `-vf select=${frameRanges.join('+').replaceAll(',', '\\,')}`
     const source = await fixture.make('held.mp4', `${numbered(30, 16)} ${sound(24)} ${select} -fps_mode vfr ${x264} -g 60 -c:a aac`)
-    const plan = await getPlan(source)
+    const plan = await planSource(source)
     expect(plan.chunks.length).toBeGreaterThan(2)
     const { numbers } = await encoded(source, plan)
-    expect(numbers).toEqual((await encoded(source, whole(plan))).numbers)
+    expect(numbers).toEqual((await encoded(source, toSingleChunk(plan))).numbers)
     expect(numbers.at(-1)).toBeGreaterThanOrEqual(439)
   }, 120_000)
 
@@ -130,9 +130,9 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
       fixture.make('offset.mp4', `-itsoffset 100 -i ${plain} -c copy -copyts`),
     ])
     for (const source of created) {
-      const plan = await getPlan(source)
+      const plan = await planSource(source)
       expect([source, plan.chunks.length]).toEqual([source, 3])
-      expect((await encoded(source, plan)).numbers).toEqual((await encoded(source, whole(plan))).numbers)
+      expect((await encoded(source, plan)).numbers).toEqual((await encoded(source, toSingleChunk(plan))).numbers)
     }
   }, 240_000)
 
@@ -142,9 +142,9 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
       ? `-i ${flat} -c copy -metadata:s:v rotate=90`
       : `-display_rotation 90 -i ${flat} -c copy`
     const source = await fixture.make('turned.mp4', turn)
-    const plan = await getPlan(source)
+    const plan = await planSource(source)
     expect(plan.renditions[0]?.video).toMatchObject({ width: 64, height: 192 })
-    expect((await encoded(source, plan)).numbers).toEqual((await encoded(source, whole(plan))).numbers)
+    expect((await encoded(source, plan)).numbers).toEqual((await encoded(source, toSingleChunk(plan))).numbers)
   }, 120_000)
 })
 
@@ -182,7 +182,7 @@ test('the frames are the same in any order of chunks, and after ffmpeg was kille
 
 test('the header of each segment has the duration of its playlist', async () => {
   const source = await fixture.make('heads.mp4', `${numbered('30000/1001', 15)} ${sound(15)} ${x264} -g 60 -c:a aac`)
-  const plan = await getPlan(source)
+  const plan = await planSource(source)
   const work = { source, scratch: fixture.scratch('heads'), tools: fixture.tools, plan }
   await encodeAll(work)
   await packageRenditions(work)
@@ -199,7 +199,7 @@ describe('detects a chunk boundary that does not match:', () => {
   let work: { plan: EncodePlan; source: string; scratch: string; tools: MediaFixture['tools'] }
   beforeAll(async () => {
     const source = await fixture.make('seams.mp4', `${numbered(25, 12)} ${x264} -g 50`)
-    work = { source, scratch: fixture.scratch('seams'), tools: fixture.tools, plan: await getPlan(source) }
+    work = { source, scratch: fixture.scratch('seams'), tools: fixture.tools, plan: await planSource(source) }
     await encodeAll(work)
   }, 60_000)
 

@@ -15,7 +15,7 @@ const card = (rate: string | number, seconds: number) => `-f lavfi -i testsrc2=s
 const closed = (frames: number) =>
   `-c:v libx264 -preset veryfast -bf 3 -pix_fmt yuv420p -x264-params keyint=${frames}:min-keyint=${frames}:scenecut=0:open-gop=0`
 
-async function getPlan(source: string, keys?: string[]): Promise<EncodePlan> {
+async function planSource(source: string, keys?: string[]): Promise<EncodePlan> {
   const probe = await probeSource({ source, scratch: fixture.scratch('probe'), tools: fixture.tools })
   return planEncode({ probe, tools: fixture.tools, ...(keys && { keys }) })
 }
@@ -62,7 +62,7 @@ describe('the largest rendition copies the video of a source that needs no chang
         source,
         scratch: fixture.scratch('copy'),
         tools: fixture.tools,
-        plan: await getPlan(source, ['h264_100', 'h264_800', 'h264_1200']),
+        plan: await planSource(source, ['h264_100', 'h264_800', 'h264_1200']),
       }
       expect(work.plan.chunks).toHaveLength(name === 'short.mp4' ? 1 : 3)
       expect(copiedKeys(work.plan)).toEqual(COPIED)
@@ -140,9 +140,9 @@ describe('a source is encoded if it has', () => {
 
   test('frames before its start that an edit list hides', async () => {
     const plain = await fixture.make('plain.mp4', `${card(25, 16)} ${sound(16)} ${closed(50)} -c:a aac`)
-    expect(copiedKeys(await getPlan(plain))).toEqual(COPIED)
+    expect(copiedKeys(await planSource(plain))).toEqual(COPIED)
     const source = await fixture.make('cut.mp4', `-ss 3 -i ${plain} -c copy`)
-    expect(copiedKeys(await getPlan(source))).toEqual([])
+    expect(copiedKeys(await planSource(source))).toEqual([])
   }, 60_000)
 
   test('only one rendition to be made', async () => {
@@ -154,7 +154,7 @@ describe('a source is encoded if it has', () => {
 
   test('a larger picture than the rendition', async () => {
     const source = await fixture.make('large.mp4', `-f lavfi -i color=gray:s=640x480:r=25:d=6 ${closed(50)}`)
-    expect(copiedKeys(await getPlan(source, ['h264_100', 'h264_250']))).toEqual([])
-    expect(copiedKeys(await getPlan(source))).toEqual(COPIED)
+    expect(copiedKeys(await planSource(source, ['h264_100', 'h264_250']))).toEqual([])
+    expect(copiedKeys(await planSource(source))).toEqual(COPIED)
   }, 60_000)
 })

@@ -4,7 +4,10 @@ import type { MediaFixture } from './media-fixtures.ts'
  * Returns when the picture turns white and when the sound starts, in seconds of the file's own clock. ffmpeg's clock
  * would start with the only stream that it reads.
  */
-export async function flashAndBeep({ ffmpeg }: Pick<MediaFixture, 'ffmpeg'>, file: string): Promise<{ seen: number; heard: number }> {
+export async function flashAndBeep(
+  { ffmpeg }: Pick<MediaFixture, 'ffmpeg'>,
+  file: string,
+): Promise<{ pictureSeconds: number; soundSeconds: number }> {
   const input = ['-copyts', '-i', file]
   const brightness = 'scale=160:-2:out_range=tv,format=gray,signalstats,metadata=print:key=lavfi.signalstats.YAVG:file=-'
   const loudness = 'asetnsamples=n=240,astats=metadata=1:reset=1,ametadata=print:key=lavfi.astats.Overall.RMS_level:file=-'
@@ -12,7 +15,7 @@ export async function flashAndBeep({ ffmpeg }: Pick<MediaFixture, 'ffmpeg'>, fil
   const sound = values((await ffmpeg(...input, '-map', '0:a:0', '-af', `aresample=48000,${loudness}`, '-f', 'null', '-')).stdout)
   const levels = light.map(([, level]) => level).sort((a, b) => a - b)
   const half = ((levels.at(-1) ?? 0) + (levels[levels.length >> 1] ?? 0)) / 2
-  return { seen: firstAbove(light, half), heard: firstAbove(sound, -26) }
+  return { pictureSeconds: firstAbove(light, half), soundSeconds: firstAbove(sound, -26) }
 }
 
 /** Returns times and measured values from the output of the filter metadata=print. */

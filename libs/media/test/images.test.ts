@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 /** Returns the brightness of each pixel of one frame of a file, or of a part of it. */
-async function getGrey(file: string, filter: string, size: string): Promise<Uint8Array> {
+async function readBrightness(file: string, filter: string, size: string): Promise<Uint8Array> {
   const raw = join(fixture.folder, 'grey.raw')
   await fixture.ffmpeg('-y', '-i', file, '-vf', `${filter}scale=${size},format=gray`, '-frames:v', '1', '-f', 'rawvideo', raw)
   return readFile(raw)
@@ -41,16 +41,16 @@ test('a storyboard tile shows what the video shows at its time', async () => {
     [4, 640, 0],
     [12, 320, 180],
   ] as const) {
-    const grey = await getGrey(join(encoded.set, setLayout.image('storyboard-1')), `crop=160:90:${x}:${y},`, '160:90')
+    const grey = await readBrightness(join(encoded.set, setLayout.image('storyboard-1')), `crop=160:90:${x}:${y},`, '160:90')
     const luma = 2 + 3 * tile * 2
     expect(Math.abs(mean(grey) - ((Math.max(luma, 16) - 16) * 255) / 219)).toBeLessThan(6)
   }
 }, 30_000)
 
 test('poster and thumbnail show the nearest frame to the middle that is neither plain nor blurred', async () => {
-  const first = await getGrey(join(encoded.set, setLayout.mp4('h264_250')), 'select=eq(n\\,320),', '64:36')
+  const first = await readBrightness(join(encoded.set, setLayout.mp4('h264_250')), 'select=eq(n\\,320),', '64:36')
   for (const key of ['poster', 'thumbnail']) {
-    const shown = await getGrey(join(encoded.set, setLayout.image(key)), '', '64:36')
+    const shown = await readBrightness(join(encoded.set, setLayout.image(key)), '', '64:36')
     expect(mean(Uint8Array.from(shown, (value, at) => Math.abs(value - (first[at] ?? 0))))).toBeLessThan(6)
   }
 }, 30_000)

@@ -30,14 +30,14 @@ interface Report {
   files: 'own' | 'all'
   ownUser: boolean
   said: string[]
-  left: string
+  finalText: string
   endsBy: Sandbox['endsBy']
   calls: Sandbox['calls']
-  survivors: number
+  remainingProcesses: number
 }
 
 /** Runs as an ordinary user, or through a command in `front`. */
-async function twoRuns(
+async function startTwoRuns(
   name: string,
   files: Report['files'],
   { user, front = [] }: { user?: number; front?: string[] } = {},
@@ -52,25 +52,25 @@ async function twoRuns(
   return JSON.parse(stdout) as Report
 }
 
-const reachesNothing = { said: ['mine'], left: 'mine\n', survivors: 0 }
+const reachesNothing = { said: ['mine'], finalText: 'mine\n', remainingProcesses: 0 }
 const reachesSecrets = {
   said: expect.arrayContaining([expect.stringMatching(/^reads secrets/), expect.stringMatching(/^writes the work/)]),
 }
 
 test('a run can access neither another job nor a secret of the service', async () => {
-  const received = await twoRuns('as-we-are', 'own')
+  const received = await startTwoRuns('as-we-are', 'own')
   if (isRoot || received.files === 'own') expect(received).toMatchObject(reachesNothing)
 })
 
 test('as root, a separate user for each job is sufficient without Landlock', async () => {
-  if (isRoot) expect(await twoRuns('by-user', 'all')).toMatchObject({ files: 'all', ownUser: true, ...reachesNothing })
+  if (isRoot) expect(await startTwoRuns('by-user', 'all')).toMatchObject({ files: 'all', ownUser: true, ...reachesNothing })
 })
 
 test('as an ordinary user, isolation requires Landlock, and without it all files of the user can be accessed', async () => {
   if (!isRoot) return
-  const received = await twoRuns('ordinary', 'own', { user: ordinary })
-  expect(received).toMatchObject({ ownUser: false, ...(await getExpected(received)) })
-  expect(await twoRuns('ordinary-all', 'all', { user: ordinary })).toMatchObject({ files: 'all', ...reachesSecrets })
+  const received = await startTwoRuns('ordinary', 'own', { user: ordinary })
+  expect(received).toMatchObject({ ownUser: false, ...(await buildExpectedReport(received)) })
+  expect(await startTwoRuns('ordinary-all', 'all', { user: ordinary })).toMatchObject({ files: 'all', ...reachesSecrets })
 })
 
 test('in a container without namespaces and capabilities, isolation requires Landlock', async () => {
@@ -81,19 +81,19 @@ test('in a container without namespaces and capabilities, isolation requires Lan
     () => false,
   )
   if (!isPossible) return
-  const received = await twoRuns('container', 'own', { front })
-  expect(received).toMatchObject({ ownUser: false, ...(await getExpected(received)) })
-  expect(await twoRuns('container-all', 'all', { front })).toMatchObject({ files: 'all', ...reachesSecrets })
+  const received = await startTwoRuns('container', 'own', { front })
+  expect(received).toMatchObject({ ownUser: false, ...(await buildExpectedReport(received)) })
+  expect(await startTwoRuns('container-all', 'all', { front })).toMatchObject({ files: 'all', ...reachesSecrets })
 })
 
 test("as root without permission for namespaces, all processes of the run's user are killed at its end", async () => {
   if (!isRoot) return
   const front = ['setpriv', '--bounding-set=-sys_admin', '--inh-caps=-sys_admin', '--']
-  expect(await twoRuns('users-alone', 'all', { front })).toMatchObject({ ownUser: true, endsBy: 'user', ...reachesNothing })
+  expect(await startTwoRuns('users-alone', 'all', { front })).toMatchObject({ ownUser: true, endsBy: 'user', ...reachesNothing })
 })
 
 /** The restrictions that the kernel supports for root are the same for every user. */
-async function getExpected({ files }: Report): Promise<object> {
+async function buildExpectedReport({ files }: Report): Promise<object> {
   const { files: possible } = await sandboxFor('/bin/bash')
   return { files: possible, ...(files === 'own' ? reachesNothing : {}) }
 }

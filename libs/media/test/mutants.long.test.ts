@@ -36,7 +36,7 @@ test(`each of ${MUTANTS} mutants of six sources becomes a complete set or is rej
   let slowest = 0
   for (let number = 0; number < MUTANTS; number++) {
     const kind = number % fixtures.length
-    const bytes = getMutant(sources[kind] ?? Buffer.alloc(0), random)
+    const bytes = mutate(sources[kind] ?? Buffer.alloc(0), random)
     const source = join(fixture.folder, `mutant-${number}`)
     await writeFile(source, bytes)
     const began = performance.now()
@@ -77,7 +77,7 @@ async function encode(source: string, copies = true): Promise<string> {
 }
 
 /** Changes, removes, duplicates or moves bytes, sometimes several times. */
-function getMutant(source: Buffer, random: (below: number) => number): Buffer {
+function mutate(source: Buffer, random: (below: number) => number): Buffer {
   let bytes: Buffer = Buffer.from(source)
   for (let change = 0; change < 1 + random(3); change++) {
     const [from, length] = [random(bytes.length), 1 + random(Math.ceil(bytes.length / 8))]

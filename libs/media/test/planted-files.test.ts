@@ -58,29 +58,29 @@ describe('packaging', () => {
     await encodeAll(work)
   }, 60_000)
 
-  const made = () => join(work.scratch, 'made')
+  const outputFolder = () => join(work.scratch, 'made')
   beforeEach(async () => {
-    for (const path of [made(), join(work.scratch, 'planted')]) await rm(path, { recursive: true, force: true })
+    for (const path of [outputFolder(), join(work.scratch, 'planted')]) await rm(path, { recursive: true, force: true })
   })
 
   /** Only the run that makes `file` waits, after it has made it. */
-  const whoMakes = (file: string) =>
+  const fakeRunThatMakes = (file: string) =>
     fixture.fake(`planting-${fakes++}`, `REAL "$@" || exit 1\n[[ "$*" == *made/${file}* ]] || exit 0\n${waits('made')}`)
 
   test.each(
     ['grey.raw', 'preview.gif', 'poster.jpg', 'h264_100.mp4', 'sound.m4a'].flatMap((file) =>
-      plants.map(([what, plant]) => [what, file, plant] as const),
+      plants.map(([title, plant]) => [title, file, plant] as const),
     ),
   )(
     'fails and does not read %s in place of %s',
     async (_, file, plant) => {
       const target = join(outside, file)
-      const packaging = packageRenditions({ ...work, tools: await whoMakes(file) })
-      const planting = plantWhileRunning(work.scratch, made(), async () => {
+      const packaging = packageRenditions({ ...work, tools: await fakeRunThatMakes(file) })
+      const planting = plantWhileRunning(work.scratch, outputFolder(), async () => {
         // The content is valid; only the path to it is not.
-        await writeFile(target, await readFile(join(made(), file)))
-        await rm(join(made(), file))
-        await plant(join(made(), file), target)
+        await writeFile(target, await readFile(join(outputFolder(), file)))
+        await rm(join(outputFolder(), file))
+        await plant(join(outputFolder(), file), target)
       })
       await expect(Promise.all([packaging, planting])).rejects.toMatchObject({ name: 'EncodeError', kind: 'incomplete' })
       expect(await readdir(join(work.scratch, setFolder))).not.toContain(file)
@@ -90,10 +90,10 @@ describe('packaging', () => {
   )
 
   test('fails if a folder was replaced by a link, and does not read it', async () => {
-    const packaging = packageRenditions({ ...work, tools: await whoMakes('h264_100.mp4') })
-    const planting = plantWhileRunning(work.scratch, made(), async () => {
-      await rename(made(), join(outside, 'made'))
-      await symlink(join(outside, 'made'), made())
+    const packaging = packageRenditions({ ...work, tools: await fakeRunThatMakes('h264_100.mp4') })
+    const planting = plantWhileRunning(work.scratch, outputFolder(), async () => {
+      await rename(outputFolder(), join(outside, 'made'))
+      await symlink(join(outside, 'made'), outputFolder())
     })
     await expect(Promise.all([packaging, planting])).rejects.toMatchObject({ kind: 'incomplete' })
     expect(await readdir(join(work.scratch, setFolder))).toEqual(['hls', 'images'])
@@ -127,23 +127,23 @@ describe('slides', () => {
   const jpeg = Buffer.from('ffd8ffd9', 'hex')
   test.each([...plants, ['a folder exchanged for a link', undefined] as const])(
     'fails and does not read %s in place of an image',
-    async (what, plant) => {
+    async (title, plant) => {
       const scratch = fixture.scratch('slides')
       const target = join(scratch, 'slides')
       await mkdir(target, { recursive: true })
       await writeFile(join(scratch, 'page-1.raw'), Buffer.alloc(16 * 16 * 4), { mode: 0o644 })
       for (const name of ['slide-1.jpg', 'thumb-1.jpg']) await writeFile(join(outside, name), jpeg)
-      const made = join(scratch, 'made')
+      const outputFolder = join(scratch, 'made')
       const tools = await fixture.fake(
-        `slides-${what.replaceAll(' ', '-')}`,
+        `slides-${title.replaceAll(' ', '-')}`,
         `printf '\\xff\\xd8\\xff\\xd9' > made/thumb-1.jpg; ${waits('made')}`,
       )
       const pictures = [{ raw: 'page-1.raw', width: 16, height: 16, image: 'slide-1.jpg', thumbnail: 'thumb-1.jpg' }]
       const drawing = makeSlideImages({ pictures, thumbnailSide: 8, scratch, target, tools })
-      const planting = plantWhileRunning(scratch, made, async () => {
-        if (plant) return plant(join(made, 'slide-1.jpg'), join(outside, 'slide-1.jpg'))
-        await rename(made, `${made}-gone`)
-        await symlink(outside, made)
+      const planting = plantWhileRunning(scratch, outputFolder, async () => {
+        if (plant) return plant(join(outputFolder, 'slide-1.jpg'), join(outside, 'slide-1.jpg'))
+        await rename(outputFolder, `${outputFolder}-gone`)
+        await symlink(outside, outputFolder)
       })
       await expect(Promise.all([drawing, planting])).rejects.toMatchObject({ kind: 'incomplete' })
       expect(await readdir(target)).toEqual([])

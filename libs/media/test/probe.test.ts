@@ -33,10 +33,10 @@ describe('supported sources', () => {
     ['clip.mpg', '-c:v mpeg2video -c:a mp2', 'mpeg'],
   ])('%s is read with the demuxer of its format only', async (name, codecs, container) => {
     const source = await fixture.make(name, `${picture('320x240', 25, 2)} ${sound(2)} ${quick} ${codecs}`)
-    const found = await probe(source)
-    expect(found).toMatchObject({ container, video: { width: 320, height: 240, variableRate: false } })
-    expect(found.audio).toHaveLength(1)
-    expect(Math.abs(found.durationSeconds - 2)).toBeLessThan(0.2)
+    const result = await probe(source)
+    expect(result).toMatchObject({ container, video: { width: 320, height: 240, variableRate: false } })
+    expect(result.audio).toHaveLength(1)
+    expect(Math.abs(result.durationSeconds - 2)).toBeLessThan(0.2)
   })
 
   test.each([
@@ -46,37 +46,37 @@ describe('supported sources', () => {
     ['tone.flac', '', 'flac'],
     ['tone.aac', '-c:a aac', 'aac'],
   ])('%s is recognised as audio', async (name, codecs, container) => {
-    const found = await probe(await fixture.make(name, `${sound(2)} -t 2 ${codecs}`))
-    expect(found).toMatchObject({ container, audio: [{ channels: 1 }] })
-    expect(found.video).toBeUndefined()
-    expect(Math.abs(found.durationSeconds - 2)).toBeLessThan(0.2)
+    const result = await probe(await fixture.make(name, `${sound(2)} -t 2 ${codecs}`))
+    expect(result).toMatchObject({ container, audio: [{ channels: 1 }] })
+    expect(result.video).toBeUndefined()
+    expect(Math.abs(result.durationSeconds - 2)).toBeLessThan(0.2)
   })
 
   test('subtitles, cover pictures and additional tracks are ignored', async () => {
     const subtitles = await writeSource('words.srt', '1\n00:00:00,000 --> 00:00:01,000\nhello\n')
     const film = `${picture('320x240', 25, 2)} ${sound(2)} ${sound(2)} -i ${subtitles} -map 0 -map 1 -map 2 -map 3 ${quick}`
     const trackOptions = '-metadata:s:a:1 language=fra -disposition:a:1 default -disposition:a:0 0'
-    const found = [
+    const results = [
       await probe(await fixture.make('film.mkv', `${film} ${trackOptions} -c:s ass`)),
       await probe(await fixture.make('film.mp4', `${film} -c:s mov_text`)),
     ]
-    expect(found.map((each) => [each.streams, each.audio.length, each.video?.index])).toEqual([
+    expect(results.map((each) => [each.streams, each.audio.length, each.video?.index])).toEqual([
       [4, 2, 0],
       [4, 2, 0],
     ])
-    expect(found[0]?.audio[1]).toMatchObject({ language: 'fra', isDefault: true })
+    expect(results[0]?.audio[1]).toMatchObject({ language: 'fra', isDefault: true })
     const cover = await fixture.make('cover.jpg', '-f lavfi -i testsrc=s=300x300 -frames:v 1')
     const song = await fixture.make(
       'song.mp3',
       `${sound(2)} -i ${cover} -map 0 -map 1 -c:a libmp3lame -c:v copy -disposition:v attached_pic`,
     )
-    const foundInSong = await probe(song)
-    expect([foundInSong.streams, foundInSong.audio.length, foundInSong.video]).toEqual([2, 1, undefined])
+    const songProbe = await probe(song)
+    expect([songProbe.streams, songProbe.audio.length, songProbe.video]).toEqual([2, 1, undefined])
   })
 
   test('a missing duration is measured', async () => {
-    const found = await probe(await fixture.make('live.mkv', `${picture('320x240', 25, 3)} ${sound(3)} ${quick} -live 1`))
-    expect(Math.abs(found.durationSeconds - 3)).toBeLessThan(0.2)
+    const result = await probe(await fixture.make('live.mkv', `${picture('320x240', 25, 3)} ${sound(3)} ${quick} -live 1`))
+    expect(Math.abs(result.durationSeconds - 3)).toBeLessThan(0.2)
   })
 
   test('a name full of patterns and options is never passed to a tool', async () => {

@@ -25,7 +25,7 @@ async function received(file: string): Promise<{ hertz: number; seconds: number 
   return { hertz: Math.round(rises / seconds / 50) * 50, seconds: Math.round(seconds) }
 }
 
-function getLength({ files }: EncodeResult, key: string): number {
+function sumSegmentSeconds({ files }: EncodeResult, key: string): number {
   const segments = files.filter((file) => file.kind === 'hls_segment' && file.key === key)
   return segments.reduce((sum, { durationSeconds = 0 }) => sum + durationSeconds, 0)
 }
@@ -50,7 +50,8 @@ test('of several audio streams, files contain the default one and HLS offers all
       [group, 'Comments', undefined, 'NO', `${group}_3/index.m3u8`],
     ]),
   )
-  for (const { key } of encoded.plan.audio?.tracks ?? []) expect([key, getLength(encoded, key)]).toEqual([key, expect.closeTo(6, 0)])
+  for (const { key } of encoded.plan.audio?.tracks ?? [])
+    expect([key, sumSegmentSeconds(encoded, key)]).toEqual([key, expect.closeTo(6, 0)])
   expect(await received(join(encoded.set, setLayout.playlist('audio_32')))).toEqual({ hertz: 1000, seconds: 6 })
   expect(await received(join(encoded.set, setLayout.playlist('audio_64_2')))).toEqual({ hertz: 300, seconds: 6 })
   expect(await received(join(encoded.set, setLayout.playlist('audio_64_3')))).toEqual({ hertz: 2000, seconds: 2 })
@@ -67,11 +68,12 @@ test('HLS offers both streams of an audio-only source', async () => {
 }, 60_000)
 
 test(`of more than ${maxSounds} audio streams the default and the first ones are used, and more than 32 streams are rejected`, async () => {
-  const many = (count: number) => `${tone(300, 1)} ${'-map 0 '.repeat(count)} -c:a aac -b:a 32k -disposition:a:9 default -disposition:a:0 0`
+  const buildAudioTracks = (count: number) =>
+    `${tone(300, 1)} ${'-map 0 '.repeat(count)} -c:a aac -b:a 32k -disposition:a:9 default -disposition:a:0 0`
   const probe = async (source: string) => probeSource({ source, scratch: fixture.scratch('probe'), tools: fixture.tools })
-  const plan = planEncode({ probe: await probe(await fixture.make('ten.mka', many(10))), tools: fixture.tools })
+  const plan = planEncode({ probe: await probe(await fixture.make('ten.mka', buildAudioTracks(10))), tools: fixture.tools })
   expect(plan.audio?.sounds.map(({ streamIndex }) => streamIndex)).toEqual([9, 0, 1, 2, 3, 4, 5, 6])
-  await expect(probe(await fixture.make('crowd.mka', many(40)))).rejects.toMatchObject({
+  await expect(probe(await fixture.make('crowd.mka', buildAudioTracks(40)))).rejects.toMatchObject({
     code: 4003,
     message: expect.stringContaining('40 streams'),
   })
@@ -109,8 +111,8 @@ test.each([
     const encoded = await fixture.encode(source, ['h264_250'])
     expect(encoded.plan.video?.toneMap).toBe(fixture.tools.toneMap)
     const entries = ['-show_entries', 'stream=pix_fmt,color_space,color_transfer,color_primaries', '-of', 'csv=p=0']
-    const found = await fixture.ffprobe(join(encoded.set, setLayout.mp4('h264_250')), ...entries)
-    if (fixture.tools.toneMap) expect(found.trim()).toBe('yuv420p,bt709,bt709,bt709')
+    const encodedColours = await fixture.ffprobe(join(encoded.set, setLayout.mp4('h264_250')), ...entries)
+    if (fixture.tools.toneMap) expect(encodedColours.trim()).toBe('yuv420p,bt709,bt709,bt709')
   },
   60_000,
 )

@@ -83,14 +83,22 @@ await runSandboxed({
   onLine: (line) => said.push(line) > 0,
 })
 controller.abort()
-const left = await readFile(join(second, 'own/renamed'), 'utf8')
+const finalText = await readFile(join(second, 'own/renamed'), 'utf8')
 const { files: actual, users, endsBy, calls } = sandbox
 process.stdout.write(
-  JSON.stringify({ files: actual, ownUser: users !== undefined, endsBy, calls, said, left, survivors: await survivors() }),
+  JSON.stringify({
+    files: actual,
+    ownUser: users !== undefined,
+    endsBy,
+    calls,
+    said,
+    finalText,
+    remainingProcesses: await countRemainingProcesses(),
+  }),
 )
 
 /** Returns the number of processes whose working directory is the folder of the run. */
-async function survivors(): Promise<number> {
+async function countRemainingProcesses(): Promise<number> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const folders = await Promise.all(ids.map((id) => readlink(`/proc/${id}/cwd`).catch(() => '')))
   return folders.filter((path) => path === second).length

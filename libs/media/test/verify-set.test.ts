@@ -30,7 +30,7 @@ describe('a set that differs from the plan', () => {
     await rm(join(set, path))
     await writeFile(join(set, path), bytes)
   }
-  const cut = async (path: string) => {
+  const truncateFile = async (path: string) => {
     const bytes = await readFile(join(set, path))
     await replace(path, bytes.subarray(0, Math.floor(bytes.length * 0.7)))
   }
@@ -40,13 +40,13 @@ describe('a set that differs from the plan', () => {
     await replace('h264_100.mp4', await readFile(file))
   }
   test.each([
-    ['a truncated MP4', () => cut('h264_100.mp4')],
+    ['a truncated MP4', () => truncateFile('h264_100.mp4')],
     ['an empty MP4', () => replace('h264_100.mp4', '')],
-    ['a truncated segment', () => cut('hls/h264_100/seg-00002.m4s')],
-    ['a truncated image', () => cut('images/poster.jpg')],
-    ['a truncated sprite', () => cut('images/storyboard-1.jpg')],
-    ['a truncated preview', () => cut('images/preview.gif')],
-    ['a truncated audio file', () => cut('sound.m4a')],
+    ['a truncated segment', () => truncateFile('hls/h264_100/seg-00002.m4s')],
+    ['a truncated image', () => truncateFile('images/poster.jpg')],
+    ['a truncated sprite', () => truncateFile('images/storyboard-1.jpg')],
+    ['a truncated preview', () => truncateFile('images/preview.gif')],
+    ['a truncated audio file', () => truncateFile('sound.m4a')],
     ['an MP4 with audio only', () => remux('-map', '0:a', '-movflags', '+faststart')],
     ['an MP4 with moov at the end', () => remux()],
   ])(
@@ -65,8 +65,8 @@ test('an encoder that reports success but writes only half is detected', async (
   const source = await fixture.make('lied.mp4', `${picture('320x240', 25, 8)} ${sound(8)} ${quick}`)
   const scratch = fixture.scratch('lied')
   const plan = planEncode({ probe: await probeSource({ source, scratch, tools: fixture.tools }), tools: fixture.tools, keys: ['h264_100'] })
-  const liar = await fixture.fake('liar', `REAL "\${@/end_frame=100/end_frame=50}"; exit 0`)
-  await encodeAll({ plan, source, scratch, tools: liar })
+  const truncatingTools = await fixture.fake('liar', `REAL "\${@/end_frame=100/end_frame=50}"; exit 0`)
+  await encodeAll({ plan, source, scratch, tools: truncatingTools })
   await expect(
     packageRenditions({ plan, scratch, tools: fixture.tools }).then(() => verifySet({ plan, scratch, tools: fixture.tools })),
   ).rejects.toMatchObject({

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import * as copyStreams from 'pg-copy-streams'
 import { connectOnce } from './connect-once.ts'
-import { copyTarget, type DumpedSequence, type DumpedTable, getMigrations, SnapshotError } from './snapshot.ts'
+import { copyTarget, type DumpedSequence, type DumpedTable, readMigrations, SnapshotError } from './snapshot.ts'
 
 /** The part of a snapshot that belongs to one schema. */
 export interface DumpedSchema {
@@ -95,7 +95,7 @@ export async function* readRows(url: string, query: string): AsyncGenerator<Buff
 }
 
 async function requireSameMigrations(client: pg.Client, { schema, migrations }: DumpedSchema): Promise<void> {
-  const applied = await getMigrations(client, schema)
+  const applied = await readMigrations(client, schema)
   const extra = applied.filter((name) => !migrations.includes(name))
   const missing = migrations.filter((name) => !applied.includes(name))
   if (extra.length + missing.length === 0) return

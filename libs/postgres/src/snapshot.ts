@@ -73,7 +73,7 @@ export async function takeSnapshot(urls: Readonly<Record<string, string>>, omitt
         takenAt = rows[0]?.now ?? takenAt
       } else await useSnapshot(client, exported, schema)
     }
-    const getClient = (schema: string) => {
+    const requireClient = (schema: string) => {
       const client = clients.get(schema)
       if (!client) throw new Error(`the snapshot has no schema ${schema}`)
       return client
@@ -85,10 +85,10 @@ export async function takeSnapshot(urls: Readonly<Record<string, string>>, omitt
       sequences: layouts.flatMap(({ sequences }) => sequences),
       migrations: Object.fromEntries(layouts.map(({ schema, migrations }) => [schema, migrations])),
       read(table) {
-        const stream = getClient(table.schema).query(copyStreams.to(`copy ${copyTarget(table)} to stdout`))
+        const stream = requireClient(table.schema).query(copyStreams.to(`copy ${copyTarget(table)} to stdout`))
         return { stream, rows: () => stream.rowCount }
       },
-      select: (schema, query) => getClient(schema).query(copyStreams.to(`copy (${query}) to stdout`)),
+      select: (schema, query) => requireClient(schema).query(copyStreams.to(`copy (${query}) to stdout`)),
       close,
     }
   } catch (error) {
@@ -133,12 +133,12 @@ async function readLayout(client: pg.Client, schema: string, omittedTables: read
       partition: of !== null && bound !== null ? { of, bound } : undefined,
     })),
     sequences: sequences.rows.filter(({ sequence }) => !/migration_id_seq$/.test(sequence)).map((row) => ({ schema, ...row })),
-    migrations: await getMigrations(client, schema),
+    migrations: await readMigrations(client, schema),
   }
 }
 
 /** Returns the names of the applied migrations of a schema, in order. */
-export async function getMigrations(client: pg.Client, schema: string): Promise<string[]> {
+export async function readMigrations(client: pg.Client, schema: string): Promise<string[]> {
   const names: string[] = []
   for (const table of MIGRATION_TABLES) {
     const { rows } = await client.query<{ name: string }>(`select name from ${pg.escapeIdentifier(schema)}.${table} order by name`)

@@ -34,7 +34,7 @@ interface Line {
 }
 
 /** Returns connections to a service's database with its ordinary role, and the log lines and metrics of the watch. */
-function watched(url: string) {
+function connectWithLog(url: string) {
   const lines: Line[] = []
   // Only warnings are recorded.
   const log = { warn: (fields: object, msg: string) => void lines.push({ ...fields, msg }) } as unknown as Logger
@@ -45,10 +45,10 @@ function watched(url: string) {
   let closed: Promise<unknown> | undefined
   const close = () => (closed ??= Promise.all([db.close(), other.close()]))
   undo.push(close)
-  return { db, other, close, lines, count: () => counted(metrics) }
+  return { db, other, close, lines, count: () => readFailovers(metrics) }
 }
 
-async function counted(metrics: Metrics): Promise<number> {
+async function readFailovers(metrics: Metrics): Promise<number> {
   return Number(/^vitascope_database_failovers_total\S* (\d+)$/m.exec(await metrics.text())?.[1])
 }
 
@@ -78,7 +78,7 @@ test('a promoted standby is detected once, before the first statement; lost byte
   const pair = await startPostgresPair()
   undo.push(pair.stop)
   const url = await asRole(pair)
-  const { db, other, lines, count } = watched(url)
+  const { db, other, lines, count } = connectWithLog(url)
   expect(await add(db, 'kept')).toBe(1)
   expect(await findOpenFailover(db.query)).toBeUndefined()
   await pair.cut()
@@ -106,7 +106,7 @@ test('a promoted standby is detected once, before the first statement; lost byte
   expect(lines).toHaveLength(1)
 
   // A process that starts later finds the failover recorded.
-  const later = watched(url)
+  const later = connectWithLog(url)
   expect(await later.db.ping()).toBe(true)
   expect([later.lines, await later.count()]).toEqual([[], 0])
 }, 60_000)
@@ -115,12 +115,12 @@ test('a process that starts after a failover detects it from the database itself
   const pair = await startPostgresPair()
   undo.push(pair.stop)
   const url = await asRole(pair)
-  const before = watched(url)
+  const before = connectWithLog(url)
   await add(before.db, 'kept')
   await pair.cut()
   await before.close()
   await pair.failOver()
-  const after = watched(url)
+  const after = connectWithLog(url)
   expect(await waitFor(() => after.db.ping(), { timeout: 20_000 })).toBe(true)
   expect(after.lines).toMatchObject([{ lost_bytes: 'unknown' }])
   expect(await after.count()).toBe(1)
@@ -133,18 +133,18 @@ test('a restored older disk is detected by a process that saw later writes', asy
   await initDatabase(dir, { durable: false })
   let server = await startPostgres({ dir })
   undo.push(() => server.stop({ immediate: true }))
-  const way = await startFaultProxy(`127.0.0.1:${server.port}`)
-  undo.push(way.close)
-  const url = `postgres://postgres@${way.address}/postgres`
+  const proxy = await startFaultProxy(`127.0.0.1:${server.port}`)
+  undo.push(proxy.close)
+  const url = `postgres://postgres@${proxy.address}/postgres`
   await migrate({ url, schema: 'thing', folder, log: silent })
-  const { db, lines, count } = watched(url)
+  const { db, lines, count } = connectWithLog(url)
   await add(db, 'kept')
   await server.stop()
   await cp(dir, copy, { recursive: true, preserveTimestamps: true })
   const start = async (from: string) => {
     server = await startPostgres({ dir: from })
-    way.target = `127.0.0.1:${server.port}`
-    way.drop()
+    proxy.target = `127.0.0.1:${server.port}`
+    proxy.drop()
     await waitFor(() => db.ping(), { timeout: 20_000 })
   }
   await start(dir)
@@ -176,9 +176,9 @@ test('results that arrive out of order are not reported as a failover', async ()
   const failovers = watchFailovers({ log, metrics })
   await failovers.check(late)
 
-  let arrive: () => void = () => {}
+  let signalArrival: () => void = () => {}
   const underWay = new Promise<void>((resolve) => {
-    arrive = resolve
+    signalArrival = resolve
   })
   const query = early.query.bind(early) as (...question: [string, unknown[]?]) => Promise<unknown>
   let requested: Promise<unknown> | undefined
@@ -193,10 +193,10 @@ test('results that arrive out of order are not reported as a failover', async ()
   await late.query('set synchronous_commit = on')
   await late.query(`insert into thing (name) select 'more' from generate_series(1, 100)`)
   await failovers.check(late)
-  arrive()
+  signalArrival()
   await overtaken
   await failovers.check(late)
-  expect([lines, await counted(metrics)]).toEqual([[], 0])
+  expect([lines, await readFailovers(metrics)]).toEqual([[], 0])
 }, 20_000)
 
 test('without permission for the functions, a warning is logged once and statements work', async () => {
@@ -214,7 +214,7 @@ test('without permission for the functions, a warning is logged once and stateme
   undo.push(() => asSuperuser(database.url, `drop owned by ${role}`, `drop role ${role}`))
   url.username = role
   url.password = 'x'
-  const { db, other, lines } = watched(url.href)
+  const { db, other, lines } = connectWithLog(url.href)
   expect([await db.ping(), await other.ping(), await add(db, 'one')]).toEqual([true, true, 1])
   expect(lines.map(({ msg }) => msg)).toEqual([expect.stringContaining('cannot be detected')])
 }, 20_000)

@@ -56,7 +56,7 @@ function startLoad(statement: () => string) {
   const load: Load = { done: 0, faults: [], slowestMs: 0 }
   const under: Promise<void>[] = []
   let isOver = false
-  const once = async () => {
+  const runOnce = async () => {
     const started = performance.now()
     try {
       await service.query(statement())
@@ -69,7 +69,7 @@ function startLoad(statement: () => string) {
   const running = (async () => {
     const started = performance.now()
     for (let nth = 1; !isOver; nth++) {
-      under.push(once())
+      under.push(runOnce())
       await delay(Math.max(0, started + (nth * 1_000) / PER_SECOND - performance.now()))
     }
     await Promise.all(under)

@@ -61,13 +61,14 @@ describe('a copy', () => {
     expect(await names()).toEqual(['row 4999'])
   })
   test('with preceding statements is one transaction, and the connection stays usable after a failure', async () => {
-    const at = (first: string, rows: string) => db.copy(`insert into thing (name) values ('${first}'); copy thing (name) from stdin`, rows)
-    await at('before ü', 'one\ntwo ü\n')
+    const copyWithInjection = (first: string, rows: string) =>
+      db.copy(`insert into thing (name) values ('${first}'); copy thing (name) from stdin`, rows)
+    await copyWithInjection('before ü', 'one\ntwo ü\n')
     expect(await names()).toEqual(['before ü', 'one', 'two ü'])
-    await expect(at('again', 'three\none\n')).rejects.toMatchObject({ code: '23505' })
-    await expect(at('one', 'three\n'.repeat(10_000))).rejects.toMatchObject({ code: '23505' })
+    await expect(copyWithInjection('again', 'three\none\n')).rejects.toMatchObject({ code: '23505' })
+    await expect(copyWithInjection('one', 'three\n'.repeat(10_000))).rejects.toMatchObject({ code: '23505' })
     await expect(db.copy('copy nothing (name) from stdin', 'x\n')).rejects.toMatchObject({ code: '42P01' })
-    await Promise.all(Array.from({ length: 20 }, (_, nth) => at(`${nth} before`, `${nth}\n`)))
+    await Promise.all(Array.from({ length: 20 }, (_, nth) => copyWithInjection(`${nth} before`, `${nth}\n`)))
     expect(await names()).toHaveLength(43)
   })
 })
@@ -173,9 +174,9 @@ describe('a transaction', () => {
     await expect(db.readOnly((query) => query('select 1'), AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
   })
   test('fails as unavailable if the database is stopped', async () => {
-    const away = openPostgres({ url: 'postgres://nobody:x@127.0.0.1:1/none', schema: 'thing', log })
-    await expect(away.query('select 1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
-    await away.close()
+    const unreachableDb = openPostgres({ url: 'postgres://nobody:x@127.0.0.1:1/none', schema: 'thing', log })
+    await expect(unreachableDb.query('select 1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
+    await unreachableDb.close()
   })
   test('fails as busy if no connection becomes free', async () => {
     const one = openPostgres({ url, schema: 'thing', log, poolSize: 1 })
@@ -255,12 +256,12 @@ describe('the outbox', () => {
   const empty = async () => (await db.query('select 1 from outbox where dead_time is null')).length === 0
 
   test('sends messages in order per key, even if some attempts fail', async () => {
-    const got: { key: string; n: number }[] = []
+    const received: { key: string; n: number }[] = []
     let calls = 0
     const handlers = {
       t: async (message: { key: string; n: number }) => {
         if (calls++ % 3 === 0) throw new Error('away')
-        got.push(message)
+        received.push(message)
       },
     }
     const outbox = createOutbox({ db, log, handlers })
@@ -277,8 +278,8 @@ describe('the outbox', () => {
     outbox.start()
     await waitFor(empty, { describe: 'an empty outbox', timeout: 15_000 })
     await outbox.stop()
-    expect(got.filter((m) => m.key === 'a').map((m) => m.n)).toEqual([1, 2, 3])
-    expect(got.filter((m) => m.key === 'b').map((m) => m.n)).toEqual([1, 2])
+    expect(received.filter((m) => m.key === 'a').map((m) => m.n)).toEqual([1, 2, 3])
+    expect(received.filter((m) => m.key === 'b').map((m) => m.n)).toEqual([1, 2])
   })
   test('stops retrying a message after maxErrors faults, and does not count unavailability as a fault', async () => {
     let calls = 0
@@ -299,8 +300,8 @@ describe('the outbox', () => {
     await db.query('delete from outbox')
   })
   test('never sends a message of a rolled-back transaction', async () => {
-    const got: unknown[] = []
-    const outbox = createOutbox({ db, log, handlers: { t: async (m: unknown) => void got.push(m) } })
+    const received: unknown[] = []
+    const outbox = createOutbox({ db, log, handlers: { t: async (m: unknown) => void received.push(m) } })
     outbox.start()
     await expect(
       db.transaction(async (tx) => {
@@ -311,7 +312,7 @@ describe('the outbox', () => {
     await send([['a', 2]], outbox)
     await waitFor(empty, { describe: 'an empty outbox', timeout: 5_000 })
     await outbox.stop()
-    expect(got).toEqual([{ key: 'a', n: 2 }])
+    expect(received).toEqual([{ key: 'a', n: 2 }])
   })
   test('sends the messages of its topics only, so a slow receiver delays no other outbox', async () => {
     const sent: string[] = []
@@ -338,8 +339,8 @@ describe('the outbox', () => {
     await Promise.all([slow.stop(), fast.stop()])
   })
   test('two senders send each message once if nothing fails', async () => {
-    const got: number[] = []
-    const boxes = [0, 1].map(() => createOutbox({ db, log, handlers: { t: async (m: { n: number }) => void got.push(m.n) } }))
+    const received: number[] = []
+    const boxes = [0, 1].map(() => createOutbox({ db, log, handlers: { t: async (m: { n: number }) => void received.push(m.n) } }))
     const [first] = boxes
     if (!first) throw new Error('two were made')
     await send(
@@ -349,44 +350,44 @@ describe('the outbox', () => {
     for (const box of boxes) box.start()
     await waitFor(empty, { describe: 'an empty outbox', timeout: 10_000 })
     await Promise.all(boxes.map((box) => box.stop()))
-    expect(got.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i))
+    expect(received.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i))
   })
 })
 
 describe('a connection that silently stopped responding', () => {
   test.each([
-    ['a statement', (far: Db) => far.query('select 1')],
-    ['a transaction', (far: Db) => far.transaction((tx) => tx.query('select 1'))],
+    ['a statement', (proxiedDb: Db) => proxiedDb.query('select 1')],
+    ['a transaction', (proxiedDb: Db) => proxiedDb.transaction((tx) => tx.query('select 1'))],
   ])(
     'fails %s as unavailable, and is not used again',
     async (_, request) => {
-      const way = await aWayTo(url)
-      const far = openPostgres({ url: way.url, schema: 'thing', log, poolSize: 1, statementTimeoutMs: 100 })
-      expect(await far.ping()).toBe(true)
-      way.swallow()
-      await expect(request(far)).rejects.toMatchObject({ kind: 'unavailable' })
-      way.carry()
-      expect(await far.ping()).toBe(true)
-      await far.close()
-      await way.close()
+      const proxy = await startProxy(url)
+      const proxiedDb = openPostgres({ url: proxy.url, schema: 'thing', log, poolSize: 1, statementTimeoutMs: 100 })
+      expect(await proxiedDb.ping()).toBe(true)
+      proxy.swallow()
+      await expect(request(proxiedDb)).rejects.toMatchObject({ kind: 'unavailable' })
+      proxy.carry()
+      expect(await proxiedDb.ping()).toBe(true)
+      await proxiedDb.close()
+      await proxy.close()
     },
     10_000,
   )
 })
 
 /** Returns a proxy to the database that can stop forwarding the data of existing connections. */
-async function aWayTo(to: string) {
+async function startProxy(to: string) {
   const { hostname, port } = new URL(to)
   const sockets = new Set<Socket>()
   let carries = true
-  const server = createServer((near) => {
-    const far = connect(Number(port), hostname)
+  const server = createServer((clientSocket) => {
+    const serverSocket = connect(Number(port), hostname)
     // Connections that are open when forwarding stops stay silent permanently.
     let alive = true
-    sockets.add(near).add(far)
+    sockets.add(clientSocket).add(serverSocket)
     for (const [from, into] of [
-      [near, far],
-      [far, near],
+      [clientSocket, serverSocket],
+      [serverSocket, clientSocket],
     ] as const) {
       from.on('data', (data) => {
         if (!carries) alive = false

@@ -33,12 +33,12 @@ describe('deletion in batches', () => {
     await addKeys(10, '23 hours')
     const [{ remove } = { remove: async () => 0 }] = commonRetainedTables(db)
     const counts: number[] = []
-    const counted: RetainedTable['remove'] = async (limit) => {
+    const countAndRemove: RetainedTable['remove'] = async (limit) => {
       const count = await remove(limit, signal)
       counts.push(count)
       return count
     }
-    expect(await deleteInBatches(counted, { limit: 1_000, signal })).toEqual({ removed: 2_500, isComplete: true })
+    expect(await deleteInBatches(countAndRemove, { limit: 1_000, signal })).toEqual({ removed: 2_500, isComplete: true })
     expect(counts).toEqual([1_000, 1_000, 500])
     expect(await keys()).toBe(10)
   })

@@ -18,12 +18,12 @@ function startWaiting(loadMs: number) {
   })
   let output = ''
   child.stdout?.on('data', (data: Buffer) => (output += data))
-  return { said: () => output, ended: once(child, 'exit') }
+  return { readOutput: () => output, ended: once(child, 'exit') }
 }
 
 test('ends with its supervisor, even during its start', async () => {
-  const { said: output, ended } = startWaiting(0)
-  await waitFor(() => output().includes('started'))
+  const { readOutput, ended } = startWaiting(0)
+  await waitFor(() => readOutput().includes('started'))
   child.disconnect()
   expect(await ended).toEqual([0, null])
 })

@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-const createItem = (more: Partial<WorkItem> = {}): WorkItem => ({
+const buildItem = (more: Partial<WorkItem> = {}): WorkItem => ({
   key: 'job:1',
   kind: 'encode',
   group: 'a',
@@ -29,7 +29,7 @@ const createItem = (more: Partial<WorkItem> = {}): WorkItem => ({
   payload: {},
   ...more,
 })
-const send = (more: Partial<WorkItem> = {}) => db.transaction((tx) => queue.send(tx, createItem(more)))
+const send = (more: Partial<WorkItem> = {}) => db.transaction((tx) => queue.send(tx, buildItem(more)))
 const never = new AbortController().signal
 const lease = (holder = 'w1', leaseMs = 30_000) => queue.lease({ kinds: ['encode'], holder, leaseMs }, never)
 const complete = (held: Lease) => db.transaction((tx) => queue.complete(tx, held))
@@ -170,8 +170,8 @@ describe('the queue', () => {
     const first = await Promise.all(['w1', 'w2', 'w3'].map(call))
     const held = first.flatMap((item) => item ?? [])
     expect(held.map(({ itemId }) => itemId).sort()).toEqual(ids.slice(0, 3))
-    const again = held.find(({ itemId }) => itemId === ids[1])
-    if (again) await retry(again)
+    const retriedItem = held.find(({ itemId }) => itemId === ids[1])
+    if (retriedItem) await retry(retriedItem)
     const next = [await call('w1'), await call('w2'), await call('w3'), await call('w4'), await call('w5')]
     expect(next.map((item) => item?.itemId)).toEqual([ids[1], ids[3], ids[4], ids[5], undefined])
   })
@@ -212,7 +212,7 @@ describe('the queue', () => {
   })
   test('leases the only item of a group after at most one more item of a group with many', async () => {
     await db.transaction(async (tx) => {
-      for (let i = 0; i < 1_000; i++) await queue.send(tx, createItem({ key: `job:${i}`, group: 'many' }))
+      for (let i = 0; i < 1_000; i++) await queue.send(tx, buildItem({ key: `job:${i}`, group: 'many' }))
     })
     await complete(await leased())
     await send({ key: 'job:1000', group: 'one' })
@@ -221,8 +221,8 @@ describe('the queue', () => {
   })
   test('serves a group in turn despite its lower priorities, without delaying other groups', async () => {
     await db.transaction(async (tx) => {
-      for (let i = 0; i < 20; i++) await queue.send(tx, createItem({ group: 'archive', priority: -90 }))
-      for (let i = 0; i < 6; i++) await queue.send(tx, createItem({ group: 'busy', priority: 10 }))
+      for (let i = 0; i < 20; i++) await queue.send(tx, buildItem({ group: 'archive', priority: -90 }))
+      for (let i = 0; i < 6; i++) await queue.send(tx, buildItem({ group: 'busy', priority: 10 }))
     })
     await send({ group: 'archive', priority: 10 })
     const first = [(await leased()).group, (await leased()).group]
@@ -234,8 +234,8 @@ describe('the queue', () => {
   })
   test('shares by planned work, not by the number of items', async () => {
     await db.transaction(async (tx) => {
-      for (let i = 0; i < 10; i++) await queue.send(tx, createItem({ key: 'job:long', group: 'long', cost: 40 }))
-      for (let i = 0; i < 400; i++) await queue.send(tx, createItem({ key: 'job:short', group: 'short', cost: 1 }))
+      for (let i = 0; i < 10; i++) await queue.send(tx, buildItem({ key: 'job:long', group: 'long', cost: 40 }))
+      for (let i = 0; i < 400; i++) await queue.send(tx, buildItem({ key: 'job:short', group: 'short', cost: 1 }))
     })
     const served = { long: 0, short: 0 }
     for (let i = 0; i < 200; i++) {
@@ -264,8 +264,8 @@ describe('the queue', () => {
   })
   test('limits a group to its share when its items are raised', async () => {
     await db.transaction(async (tx) => {
-      for (let i = 0; i < 20; i++) await queue.send(tx, createItem({ key: 'job:low', group: 'a', priority: -90 }))
-      for (const group of ['a', 'b']) for (let i = 0; i < 20; i++) await queue.send(tx, createItem({ group, priority: 10 }))
+      for (let i = 0; i < 20; i++) await queue.send(tx, buildItem({ key: 'job:low', group: 'a', priority: -90 }))
+      for (const group of ['a', 'b']) for (let i = 0; i < 20; i++) await queue.send(tx, buildItem({ group, priority: 10 }))
       await queue.raise(tx, 'job:low', { below: 0, by: 100 })
     })
     const groups: string[] = []
@@ -294,7 +294,7 @@ describe('the queue', () => {
   })
   test('leases an item only after the transaction that added it has committed', async () => {
     await db.transaction(async (tx) => {
-      await queue.send(tx, createItem())
+      await queue.send(tx, buildItem())
       expect(await lease()).toBeUndefined()
     })
     expect(await lease()).toBeDefined()

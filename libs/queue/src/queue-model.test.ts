@@ -52,7 +52,7 @@ const command = (name: string, run: (model: Model, real: Real) => Promise<void>)
 const add = (group: string, priority: number, cost: number) =>
   command(`add(${group}, ${priority}, ${cost})`, async (model, { db, queue }) => {
     const itemId = await db.transaction((tx) => queue.send(tx, { key: 'k', kind: 'work', group, priority, payload: {}, cost }))
-    const turn = getTurn(model, group, priority)
+    const turn = computeNextTurn(model, group, priority)
     model.items.push({ itemId, group, priority, turn, cost, state: 'waiting', fence: 0, hasRunOut: false })
   })
 
@@ -60,7 +60,7 @@ const add = (group: string, priority: number, cost: number) =>
  * Each priority is a separate queue. The turn of a new item is after those of its group, or the current turn of the
  * queue.
  */
-function getTurn({ items }: Model, group: string, priority: number): number {
+function computeNextTurn({ items }: Model, group: string, priority: number): number {
   const line = items.filter((item) => item.priority === priority && item.state !== 'done')
   const turns = (of: ModelItem[]) => of.map(({ turn }) => turn)
   const waiting = turns(line.filter(({ state }) => state === 'waiting'))
@@ -68,12 +68,12 @@ function getTurn({ items }: Model, group: string, priority: number): number {
   return Math.max(now, ...line.filter((item) => item.group === group).map(({ turn, cost }) => turn + cost))
 }
 
-const inLine = (a: ModelItem, b: ModelItem) => b.priority - a.priority || a.turn - b.turn || Number(a.itemId) - Number(b.itemId)
+const compareByTurn = (a: ModelItem, b: ModelItem) => b.priority - a.priority || a.turn - b.turn || Number(a.itemId) - Number(b.itemId)
 
 const lease = (holder: string) =>
   command(`lease(${holder})`, async (model, { queue }) => {
     const item = await queue.lease({ kinds: ['work'], holder, leaseMs: 30_000 }, never)
-    const first = model.items.filter((i) => i.state === 'waiting').sort(inLine)[0]
+    const first = model.items.filter((i) => i.state === 'waiting').sort(compareByTurn)[0]
     expect(item?.itemId).toBe(first?.itemId)
     if (!item || !first) return
     expect(model.leases.every((old) => old.fence < item.fence)).toBe(true)
@@ -93,9 +93,9 @@ const withLease = (
     const held = model.leases[pick % Math.max(1, model.leases.length)]
     if (!held) return
     const item = model.items.find((i) => i.itemId === held.itemId && i.state === 'leased' && i.fence === held.fence)
-    const stands = item !== undefined && (!needsRunOut || item.hasRunOut)
-    expect(await act(real, held)).toBe(stands)
-    if (stands) Object.assign(item, then)
+    const isHeld = item !== undefined && (!needsRunOut || item.hasRunOut)
+    expect(await act(real, held)).toBe(isHeld)
+    if (isHeld) Object.assign(item, then)
   })
 
 const runOut = command('runOut', async (model, { db }) => {

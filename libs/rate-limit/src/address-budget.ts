@@ -43,20 +43,20 @@ export function addressBudget(
     own,
     async consume(address, consumed, scope) {
       const [group, network] = addressGroups(address)
-      const state = await consumePoints(policy, own, getName(group, scope), consumed)
+      const state = await consumePoints(policy, own, formatName(group, scope), consumed)
       if (network === undefined) return state
       try {
-        await consumePoints(`${policy}_48`, networkBudget, getName(network, scope), consumed)
+        await consumePoints(`${policy}_48`, networkBudget, formatName(network, scope), consumed)
       } catch (error) {
-        await own.refund(getName(group, scope), consumed)
+        await own.refund(formatName(group, scope), consumed)
         throw error
       }
       return state
     },
     async refund(address, consumed, scope) {
       const [group, network] = addressGroups(address)
-      await own.refund(getName(group, scope), consumed)
-      if (network !== undefined) await networkBudget.refund(getName(network, scope), consumed)
+      await own.refund(formatName(group, scope), consumed)
+      if (network !== undefined) await networkBudget.refund(formatName(network, scope), consumed)
     },
     async rejection(address) {
       const [group, network] = addressGroups(address)
@@ -70,6 +70,6 @@ export function addressBudget(
   }
 }
 
-function getName(group: string, scope: string | undefined): string {
+function formatName(group: string, scope: string | undefined): string {
   return scope === undefined ? group : `${group} ${scope}`
 }

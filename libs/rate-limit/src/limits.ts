@@ -63,7 +63,7 @@ export function parseLimits(text: string): { limits: Limits | 'off'; problems?: 
   if (text === 'off') return { limits: 'off' }
   if (text === 'default') return { limits: DEFAULT_LIMITS }
   const parsed = schema.safeParse(parseJson(text))
-  if (!parsed.success) return { problems: parsed.error.issues.flatMap(getProblems) }
+  if (!parsed.success) return { problems: parsed.error.issues.flatMap(listProblems) }
   const problems = tooExpensive(parsed.data)
   return problems.length > 0 ? { problems } : { limits: parsed.data }
 }
@@ -78,7 +78,7 @@ function tooExpensive({ key, address, burst, cost }: Limits): string[] {
     .map(([name]) => `cost.${name} must not be above ${capacity}, the smallest budget (rate × burst)`)
 }
 
-function getProblems(issue: z.core.$ZodIssue): string[] {
+function listProblems(issue: z.core.$ZodIssue): string[] {
   const { path } = issue
   if (issue.code === 'unrecognized_keys') {
     const knownNames = Object.keys(path.length === 0 ? DEFAULT_LIMITS : DEFAULT_LIMITS.cost).join(', ')

@@ -4,7 +4,6 @@ export {
   checkPage,
   decodePageToken,
   encodePageToken,
-  getPageSize,
   invalidPageToken,
   type KeyedPage,
   type PagePosition,
@@ -12,6 +11,7 @@ export {
   pageById,
   pageByKey,
   readIdToken,
+  toPageSize,
 } from './page.ts'
 export { checkText, firstCharacters, isStorable, lengthUpTo, type TextBounds, tidy } from './text.ts'
 export { applyMask, checkMask, type MaskPaths, readMask } from './update-mask.ts'

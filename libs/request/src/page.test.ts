@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
-import { decodePageToken, encodePageToken, getPageSize, type PagePosition, pageById, readIdToken } from './page.ts'
+import { decodePageToken, encodePageToken, type PagePosition, pageById, readIdToken, toPageSize } from './page.ts'
 
 const first = { pageSize: 0, pageToken: '', skip: 0 }
 const emptyList = { read: async () => [], getId: () => '1' }
 
 /** A list of the ids 1 to `length`. */
-function createList(length: number, positions: PagePosition[] = []) {
+function buildList(length: number, positions: PagePosition[] = []) {
   const read = async (position: PagePosition) => {
     positions.push(position)
     const ids = Array.from({ length }, (_, index) => String(index + 1)).filter((id) => Number(id) > Number(position.after))
@@ -15,9 +15,9 @@ function createList(length: number, positions: PagePosition[] = []) {
 }
 
 test('the default page size is the maximum, unless the caller sets another', () => {
-  expect(getPageSize({ pageSize: 0 }, 1_000)).toBe(1_000)
-  expect(getPageSize({ pageSize: 0 }, 1_000, 10)).toBe(10)
-  expect(getPageSize({ pageSize: 5_000, skip: 3 }, 1_000)).toBe(1_000)
+  expect(toPageSize({ pageSize: 0 }, 1_000)).toBe(1_000)
+  expect(toPageSize({ pageSize: 0 }, 1_000, 10)).toBe(10)
+  expect(toPageSize({ pageSize: 5_000, skip: 3 }, 1_000)).toBe(1_000)
 })
 
 test.each([
@@ -33,12 +33,12 @@ test.each([
 })
 
 test('an invalid page size and an invalid skip are reported together', () => {
-  expect(() => getPageSize({ pageSize: -1, skip: -1 }, 10)).toThrow('bad fields: skip, page_size')
+  expect(() => toPageSize({ pageSize: -1, skip: -1 }, 10)).toThrow('bad fields: skip, page_size')
 })
 
 test('pages follow each other until the list ends', async () => {
   const positions: PagePosition[] = []
-  const list = createList(5, positions)
+  const list = buildList(5, positions)
   const one = await pageById({ ...first, pageSize: 2, skip: 1 }, 10, list)
   expect(one.rows).toEqual(['2', '3'])
   const two = await pageById({ ...first, pageSize: 2, pageToken: one.nextPageToken }, 10, list)
@@ -50,10 +50,10 @@ test('pages follow each other until the list ends', async () => {
 })
 
 test('a page ends before its message becomes too large, but has at least one row', async () => {
-  const { rows, nextPageToken } = await pageById(first, 10, { ...createList(9), getBytes: () => 1024 * 1024 })
+  const { rows, nextPageToken } = await pageById(first, 10, { ...buildList(9), getBytes: () => 1024 * 1024 })
   expect(rows).toEqual(['1', '2', '3'])
   expect(readIdToken(nextPageToken)).toBe('3')
-  expect((await pageById(first, 10, { ...createList(9), getBytes: () => 2 ** 22 })).rows).toEqual(['1'])
+  expect((await pageById(first, 10, { ...buildList(9), getBytes: () => 2 ** 22 })).rows).toEqual(['1'])
 })
 
 test('a page token contains the sort values of the last row', () => {

@@ -39,7 +39,7 @@ export async function pageByKey<Row>(
   max: number,
   { read, getKey, isKey, start, getBytes = () => 0 }: KeyedPage<Row>,
 ): Promise<{ rows: Row[]; nextPageToken: string }> {
-  const size = getPageSize(request, max)
+  const size = toPageSize(request, max)
   const after = readKeyToken(request.pageToken, isKey) ?? start
   const rowsRead = await read({ after, limit: size + 1, skip: request.skip })
   let bytes = 0
@@ -70,7 +70,7 @@ export function checkPage({ pageSize, skip = 0 }: { pageSize: number; skip?: num
 }
 
 /** Returns the page size: at most `max`, and `defaultSize` for 0. Throws `invalid` for negative numbers. */
-export function getPageSize(request: { pageSize: number; skip?: number }, max: number, defaultSize: number = max): number {
+export function toPageSize(request: { pageSize: number; skip?: number }, max: number, defaultSize: number = max): number {
   requireValid(checkPage(request))
   return Math.min(request.pageSize || defaultSize, max)
 }

@@ -10,7 +10,7 @@ export function addressGroups(address: string): [group: string, wider?: string] 
 }
 
 /** Returns the widest of these networks, which one customer can control. */
-export function widestGroup(address: string): string {
+export function toWidestNetwork(address: string): string {
   return address.includes(':') ? `${expand(address).slice(0, 3).join(':')}::/48` : address
 }
 

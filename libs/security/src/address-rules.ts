@@ -47,11 +47,11 @@ function parseRule(text: string): AddressRule | undefined {
   const mapping = address.kind() === 'ipv4' && addressText.includes(':') ? 96 : 0
   const bits = match?.[2] === undefined ? fullLength : Number(match[2]) - mapping
   if (bits < 0 || bits > fullLength) return undefined
-  const network = getNetwork(address, bits)
+  const network = toNetwork(address, bits)
   return { text: `${network.toString()}/${bits}`, network, bits }
 }
 
-function getNetwork(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): ipaddr.IPv4 | ipaddr.IPv6 {
+function toNetwork(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): ipaddr.IPv4 | ipaddr.IPv6 {
   const cidr = `${address.toString()}/${bits}`
   return address.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(cidr) : ipaddr.IPv6.networkAddressFromCIDR(cidr)
 }

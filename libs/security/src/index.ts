@@ -1,7 +1,7 @@
 /** Normalised addresses. */
 export { normaliseAddress } from './address.ts'
 /** Networks that limits count an address by. */
-export { addressGroups, widestGroup } from './address-group.ts'
+export { addressGroups, toWidestNetwork } from './address-group.ts'
 /** Rules for the addresses of viewers that may load files. */
 export { type AddressRule, type AddressRules, isAddressAllowed, parseAddressRules } from './address-rules.ts'
 /** Addresses of clients behind proxies. */

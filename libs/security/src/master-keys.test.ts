@@ -36,16 +36,16 @@ test('a changed file is reloaded if it still includes a key in use', async () =>
   writeFileSync(file, one)
   const keys = openMasterKeys(file, (error) => problems.push((error as Error).message), 5)
   const versions = () => keys.current().map(({ version }) => version)
-  const until = async (isDone: () => boolean) => {
+  const waitUntil = async (isDone: () => boolean) => {
     for (let tries = 0; !isDone() && tries < 2_000; tries++) await delay(5)
     expect(isDone()).toBe(true)
   }
   writeFileSync(file, `1:${one}\n2:${two}`)
-  await until(() => versions().join() === '1,2')
+  await waitUntil(() => versions().join() === '1,2')
   writeFileSync(file, `3:${'3'.repeat(32)}`)
-  await until(() => problems.length === 1)
+  await waitUntil(() => problems.length === 1)
   expect([problems[0], versions()]).toEqual([expect.stringContaining('contains none of the master keys in use'), [1, 2]])
   writeFileSync(file, `2:${two}`)
-  await until(() => versions().join() === '2')
+  await waitUntil(() => versions().join() === '2')
   keys.close()
 })

@@ -27,34 +27,36 @@ const TAG_BYTES = 16
  * another.
  */
 export function createSeal(keys: MasterKeys, purpose: string): Seal {
-  const getKey = createKeyDerivation(purpose)
-  const prefix = () => formatPrefix(keys.current()[0].version)
+  const deriveSealKey = createKeyDerivation(purpose)
+  const prefix = () => encodeVersion(keys.current()[0].version)
   return {
     prefix,
     seal(plaintext, context) {
       const nonce = randomBytes(NONCE_BYTES)
       const [{ version, secret }] = keys.current()
-      const cipher = createCipheriv('aes-256-gcm', getKey(secret), nonce).setAAD(context)
+      const cipher = createCipheriv('aes-256-gcm', deriveSealKey(secret), nonce).setAAD(context)
       const text = Buffer.concat([cipher.update(plaintext), cipher.final()])
-      return Buffer.concat([formatPrefix(version), nonce, cipher.getAuthTag(), text])
+      return Buffer.concat([encodeVersion(version), nonce, cipher.getAuthTag(), text])
     },
     open(sealed, context) {
-      const version = getVersion(sealed)
+      const version = decodeVersion(sealed)
       const key = keys.current().find((candidate) => candidate.version === version)
       if (!key) throw new Error(`a value is sealed with version ${version} of the master key, which is missing`)
-      const rest = sealed.subarray(formatPrefix(version).length)
-      const decipher = createDecipheriv('aes-256-gcm', getKey(key.secret), rest.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+      const rest = sealed.subarray(encodeVersion(version).length)
+      const decipher = createDecipheriv('aes-256-gcm', deriveSealKey(key.secret), rest.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
       decipher.setAAD(context).setAuthTag(rest.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
       return Buffer.concat([decipher.update(rest.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
     },
   }
 }
 
-function formatPrefix(version: number): Buffer {
+function encodeVersion(version: number): Buffer {
   return version === 1 ? Buffer.of(UNVERSIONED) : Buffer.of(VERSIONED, version >> 8, version & 0xff)
 }
 
-function getVersion(sealed: Uint8Array): number {
+function decodeVersion(sealed: Uint8Array): number {
   if (sealed[0] === UNVERSIONED) return 1
   const [format, high = 0, low = 0] = sealed
   if (format !== VERSIONED) throw new Error('a sealed value has an unknown format')

@@ -17,7 +17,7 @@ const maxKeys = 8
  * message contains no secret.
  */
 export function parseTokenKeys(text: string): TokenKeys {
-  const [first, ...others] = getEntries(text).map(toKey)
+  const [first, ...others] = parseEntries(text).map(toKey)
   if (!first) throw new Error('token keys: the file contains no key')
   const keys: TokenKeys = [first, ...others]
   if (new Set(keys.map((key) => key.kid)).size < keys.length) throw new Error('token keys: two keys have the same kid')
@@ -32,10 +32,10 @@ export function makeTokenKeys(present?: string): string {
   const newKey = { kid: randomBytes(6).toString('hex'), secret: randomBytes(secretBytes).toString('base64url') }
   if (present === undefined) return `${JSON.stringify([newKey])}\n`
   parseTokenKeys(present)
-  return `${JSON.stringify([newKey, getEntries(present)[0]])}\n`
+  return `${JSON.stringify([newKey, parseEntries(present)[0]])}\n`
 }
 
-function getEntries(text: string): unknown[] {
+function parseEntries(text: string): unknown[] {
   let entries: unknown
   try {
     entries = JSON.parse(text)

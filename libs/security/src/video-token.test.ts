@@ -66,8 +66,8 @@ test('each signature has only one accepted encoding, although its last character
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const token = await signVideoToken(grant, keys)
   const last = alphabet.indexOf(token.slice(-1))
-  for (const spare of [1, 2, 3]) {
-    const twin = `${token.slice(0, -1)}${alphabet[last + spare]}`
+  for (const unusedBits of [1, 2, 3]) {
+    const twin = `${token.slice(0, -1)}${alphabet[last + unusedBits]}`
     expect(Buffer.from(twin, 'base64url')).toEqual(Buffer.from(token, 'base64url'))
     expect(await verifyVideoToken(twin, request, keys)).toEqual({ allowed: false, reason: 'malformed' })
   }

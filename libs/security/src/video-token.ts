@@ -39,7 +39,7 @@ export async function verifyVideoToken(
 ): Promise<TokenCheck> {
   if (!isCanonical(token)) return reject('malformed')
   try {
-    const { payload } = await jwtVerify(token, (header) => getSecret(header, keys), {
+    const { payload } = await jwtVerify(token, (header) => findSecret(header, keys), {
       algorithms: [algorithm],
       typ: type,
       requiredClaims: ['sub', 'exp'],
@@ -67,7 +67,7 @@ function isCanonical(token: string): boolean {
   return signature !== undefined && Buffer.from(signature, 'base64url').toString('base64url') === signature
 }
 
-function getSecret(header: JWTHeaderParameters, keys: TokenKeys) {
+function findSecret(header: JWTHeaderParameters, keys: TokenKeys) {
   const key = keys.find(({ kid }) => kid === header.kid)
   if (!key) throw new errors.JWKSNoMatchingKey()
   return key.secret

@@ -16,7 +16,7 @@ export interface PolicyStatement {
 const WORKER_AREAS: readonly ObjectArea[] = ['work', 'media', 'slides']
 
 /** Returns the rights of a component in a bucket as statements of an IAM policy. */
-export function getBucketRights(user: BucketUser, bucket: string): PolicyStatement[] {
+export function buildBucketRights(user: BucketUser, bucket: string): PolicyStatement[] {
   const objects = `arn:aws:s3:::${bucket}/*`
   const allow = (actions: readonly string[], resources: readonly string[]): PolicyStatement => ({
     Effect: 'Allow',
@@ -42,7 +42,7 @@ export async function grantBucketRights(
 ): Promise<void> {
   const { bucket } = options
   const statements = BUCKET_USERS.flatMap((user) =>
-    getBucketRights(user, bucket).map((statement) => ({ ...statement, Principal: { AWS: [accessKeyIds[user]] } })),
+    buildBucketRights(user, bucket).map((statement) => ({ ...statement, Principal: { AWS: [accessKeyIds[user]] } })),
   )
   const policy = JSON.stringify({ Version: '2012-10-17', Statement: statements })
   const client = openS3Client(options)

@@ -5,7 +5,7 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import { DomainError } from '@vitascope/errors'
 import { type Disk, isErrno } from './disk.ts'
 import type { FileSource, ObjectSource, StoredBytes } from './object-storage.ts'
-import { fileReplaced, getPieces, isFileSource, type OpenedSource, openSource } from './plain-file.ts'
+import { fileReplaced, isFileSource, type OpenedSource, openSource, readPieces } from './plain-file.ts'
 
 export interface ObjectWriter {
   write(path: string, source: ObjectSource, signal: AbortSignal | undefined): Promise<StoredBytes>
@@ -30,7 +30,7 @@ export function createObjectWriter(disk: Disk, root: string, incomingDir: string
       signal?.throwIfAborted()
       const stored = isFileSource(source)
         ? await storeFile(source, temporary, signal)
-        : await copy(getChunks(source, signal), temporary, signal)
+        : await copy(readChunks(source, signal), temporary, signal)
       await linkObject(temporary, path, stored, signal)
       if (isFileSource(source) && source.move) await disk.remove(source.file)
       return stored
@@ -46,7 +46,7 @@ export function createObjectWriter(disk: Disk, root: string, incomingDir: string
     const opened = await openSource(source)
     try {
       if (source.move && (await linkTemporary(source.file, temporary))) return await useLinkedFile(opened, temporary, signal)
-      return await copy(getPieces(opened, READ_BYTES, signal), temporary, signal)
+      return await copy(readPieces(opened, READ_BYTES, signal), temporary, signal)
     } finally {
       await opened.close()
     }
@@ -75,7 +75,7 @@ export function createObjectWriter(disk: Disk, root: string, incomingDir: string
     if (linked.dev !== opened.dev || linked.ino !== opened.ino) throw fileReplaced()
     const file = await disk.openForSync(temporary)
     try {
-      const stored = await getHash(getPieces(opened, READ_BYTES, signal))
+      const stored = await hashChunks(readPieces(opened, READ_BYTES, signal))
       await file.sync()
       return stored
     } finally {
@@ -196,13 +196,13 @@ function objectExists(cause?: unknown): DomainError {
 async function hashFile(path: string, signal: AbortSignal | undefined): Promise<StoredBytes> {
   const opened = await openSource({ file: path })
   try {
-    return await getHash(getPieces(opened, READ_BYTES, signal))
+    return await hashChunks(readPieces(opened, READ_BYTES, signal))
   } finally {
     await opened.close()
   }
 }
 
-async function getHash(chunks: AsyncIterable<Uint8Array>): Promise<StoredBytes> {
+async function hashChunks(chunks: AsyncIterable<Uint8Array>): Promise<StoredBytes> {
   const hash = createHash('sha256')
   let bytes = 0
   for await (const chunk of chunks) {
@@ -212,7 +212,7 @@ async function getHash(chunks: AsyncIterable<Uint8Array>): Promise<StoredBytes> 
   return { bytes, sha256: hash.digest('hex') }
 }
 
-async function* getChunks(source: Readable | Uint8Array, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+async function* readChunks(source: Readable | Uint8Array, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   if (source instanceof Uint8Array) {
     yield source
     return

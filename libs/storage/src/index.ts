@@ -1,10 +1,16 @@
 /** Rights of components in a bucket. */
-export { BUCKET_USERS, type BucketUser, getBucketRights, grantBucketRights, type PolicyStatement } from './bucket-rights.ts'
+export {
+  BUCKET_USERS,
+  type BucketUser,
+  buildBucketRights,
+  grantBucketRights,
+  type PolicyStatement,
+} from './bucket-rights.ts'
 /** A folder as object store. */
 export { unsyncedDisk } from './disk.ts'
 export { type FileStorageOptions, openFileStorage } from './file-storage.ts'
 /** First segments of the names of objects that have rows. */
-export { getArea, OBJECT_AREAS, type ObjectArea } from './object-areas.ts'
+export { findArea, OBJECT_AREAS, type ObjectArea } from './object-areas.ts'
 /** Syntax of object names, for callers that build them. */
 export { isObjectName } from './object-name.ts'
 /** Interface of all stores, and the error for an unsatisfiable range. */

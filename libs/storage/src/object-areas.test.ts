@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { getArea } from './object-areas.ts'
+import { findArea } from './object-areas.ts'
 
 test.each([
   ['media/12/34-1-ab/hls/index.m3u8', 'media'],
@@ -9,5 +9,5 @@ test.each([
   ['.incoming/12', undefined],
   ['', undefined],
 ])('the area of %j is %j', (name, area) => {
-  expect(getArea(name)).toBe(area)
+  expect(findArea(name)).toBe(area)
 })

@@ -15,7 +15,7 @@ export const OBJECT_AREAS = ['media', 'slides', 'source', 'tus', 'uploads', 'wor
 export type ObjectArea = (typeof OBJECT_AREAS)[number]
 
 /** Returns the area of an object or a prefix, or undefined for a name that never has a row. */
-export function getArea(name: string): ObjectArea | undefined {
+export function findArea(name: string): ObjectArea | undefined {
   const [first] = name.split('/', 1)
   return OBJECT_AREAS.find((area) => area === first)
 }

@@ -40,7 +40,7 @@ const RANGES: (RangeRequest | undefined)[] = [
 ]
 
 test.each(RANGES.map((range) => ({ range })))('range $range returns the same bytes as a read without pieces', async ({ range }) => {
-  const getResponse = async (from: Pick<ObjectStorage, 'open'>, name: string) => {
+  const tryRead = async (from: Pick<ObjectStorage, 'open'>, name: string) => {
     try {
       const { stream, ...info } = await from.open(name, range && { range })
       return { ...info, content: (await buffer(stream)).toString('base64') }
@@ -49,7 +49,7 @@ test.each(RANGES.map((range) => ({ range })))('range $range returns the same byt
     }
   }
   const reads = createPiecewiseReads(storage, BOUNDS)
-  for (const name of ['a/file', 'a/empty', 'a/none']) expect(await getResponse(reads, name)).toEqual(await getResponse(storage, name))
+  for (const name of ['a/file', 'a/empty', 'a/none']) expect(await tryRead(reads, name)).toEqual(await tryRead(storage, name))
 })
 
 /** Reads one chunk, then nothing. */
@@ -94,9 +94,9 @@ test('a read is rejected if it waits too long, and leaves the queue if its calle
   reads.open('a/file').catch(() => {})
   await expect(reads.open('a/file')).rejects.toMatchObject({ kind: 'unavailable', reason: 'STORAGE_BUSY', retryAfter: 1 })
   const deleted = new AbortController()
-  const left = reads.open('a/file', { signal: deleted.signal })
+  const abortedRead = reads.open('a/file', { signal: deleted.signal })
   deleted.abort()
-  await expect(left).rejects.toThrow()
+  await expect(abortedRead).rejects.toThrow()
   expect([rejected, reads.state().waiting]).toEqual([1, 0])
 })
 

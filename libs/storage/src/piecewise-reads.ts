@@ -132,11 +132,11 @@ export function createPiecewiseReads(
     signal: AbortSignal | undefined
   }): OpenedObject {
     const { bytes, modified, range } = read
-    const stream = Readable.from(getBytes(read), { objectMode: false })
+    const stream = Readable.from(readPieces(read), { objectMode: false })
     return { stream, bytes, modified, range: read.isPartial ? range : undefined }
   }
 
-  async function* getBytes({ name, range, buffers, signal }: Parameters<typeof openPieces>[0]): AsyncGenerator<Buffer> {
+  async function* readPieces({ name, range, buffers, signal }: Parameters<typeof openPieces>[0]): AsyncGenerator<Buffer> {
     const piece = buffer.addPiece(buffers)
     let pieceBytes = bounds.pieceBytes
     try {

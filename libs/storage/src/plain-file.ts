@@ -36,7 +36,7 @@ export async function openSource({ file, handle: callerHandle }: FileSource): Pr
  * Yields the bytes of an opened file from its start, in pieces of at most `pieceBytes`. Does not use or change the
  * descriptor's position.
  */
-export async function* getPieces(
+export async function* readPieces(
   { handle, bytes }: Pick<OpenedSource, 'handle' | 'bytes'>,
   pieceBytes: number,
   signal: AbortSignal | undefined,

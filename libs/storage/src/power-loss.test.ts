@@ -49,20 +49,20 @@ test('a power loss after any operation leaves no incomplete object, and loses no
     }),
   )
   for (let count = 0; count <= steps.length; count++) {
-    const kept = worstCase(steps.slice(0, count))
-    for (const [name, whole] of kept) expect([count, name, whole]).toEqual([count, name, true])
-    for (const { after, name } of returned) if (count >= after) expect([count, name, kept.has(name)]).toEqual([count, name, true])
+    const durable = worstCase(steps.slice(0, count))
+    for (const [name, whole] of durable) expect([count, name, whole]).toEqual([count, name, true])
+    for (const { after, name } of returned) if (count >= after) expect([count, name, durable.has(name)]).toEqual([count, name, true])
   }
 })
 
 test('the disk model detects a name that becomes durable before its bytes', () => {
-  const hasty: Step[] = [
+  const earlyRenameSteps: Step[] = [
     { op: 'create', path: 'T1' },
     { op: 'write', path: 'T1' },
     { op: 'link', from: 'T1', path: 'one' },
     { op: 'syncFolder', path: '' },
   ]
-  expect([...worstCase(hasty)]).toEqual([['one', false]])
+  expect([...worstCase(earlyRenameSteps)]).toEqual([['one', false]])
 })
 
 /**
@@ -80,27 +80,27 @@ function worstCase(steps: readonly Step[]): Map<string, boolean> {
     if (step.op === 'sync') whole.set(step.path, true)
     if (step.op === 'link') linked.set(step.path, whole.get(step.from) ?? false)
     if (step.op === 'makeFolder' || step.op === 'link') entries.add(step.path)
-    if (step.op === 'syncFolder') for (const entry of entries) if (getFolder(entry) === step.path) durable.add(entry)
+    if (step.op === 'syncFolder') for (const entry of entries) if (toParentFolder(entry) === step.path) durable.add(entry)
   }
   // Incomplete objects count whether or not the name is durable; complete ones only if every folder on the path is
   // durable.
   return new Map([...linked].filter(([name, good]) => !good || ancestors(name).every((path) => durable.has(path))))
 }
 
-function getFolder(path: string): string {
+function toParentFolder(path: string): string {
   const folder = dirname(path)
   return folder === '.' ? '' : folder
 }
 
 function ancestors(path: string): string[] {
-  return path === '' ? [] : [path, ...ancestors(getFolder(path))]
+  return path === '' ? [] : [path, ...ancestors(toParentFolder(path))]
 }
 
 async function recordedStorage(folder: string) {
   const root = join(base, folder)
   const steps: Step[] = []
   const aside: string[] = []
-  const naming = (path: string) => {
+  const toStepPath = (path: string) => {
     const name = relative(root, path)
     if (!name.startsWith('.incoming/')) return name
     if (!aside.includes(name)) aside.push(name)
@@ -110,19 +110,19 @@ async function recordedStorage(folder: string) {
     ...nodeDisk,
     create: async (path) => {
       const file = await nodeDisk.create(path)
-      steps.push({ op: 'create', path: naming(path) })
+      steps.push({ op: 'create', path: toStepPath(path) })
       return {
-        write: (bytes) => file.write(bytes).then(() => void steps.push({ op: 'write', path: naming(path) })),
-        sync: () => file.sync().then(() => void steps.push({ op: 'sync', path: naming(path) })),
+        write: (bytes) => file.write(bytes).then(() => void steps.push({ op: 'write', path: toStepPath(path) })),
+        sync: () => file.sync().then(() => void steps.push({ op: 'sync', path: toStepPath(path) })),
         close: () => file.close(),
       }
     },
-    link: (from, to) => nodeDisk.link(from, to).then(() => void steps.push({ op: 'link', from: naming(from), path: naming(to) })),
-    remove: (path) => nodeDisk.remove(path).then(() => void steps.push({ op: 'remove', path: naming(path) })),
-    syncFolder: (path) => nodeDisk.syncFolder(path).then(() => void steps.push({ op: 'syncFolder', path: naming(path) })),
+    link: (from, to) => nodeDisk.link(from, to).then(() => void steps.push({ op: 'link', from: toStepPath(from), path: toStepPath(to) })),
+    remove: (path) => nodeDisk.remove(path).then(() => void steps.push({ op: 'remove', path: toStepPath(path) })),
+    syncFolder: (path) => nodeDisk.syncFolder(path).then(() => void steps.push({ op: 'syncFolder', path: toStepPath(path) })),
     makeFolder: async (path) => {
       const created = await nodeDisk.makeFolder(path)
-      if (created) steps.push({ op: 'makeFolder', path: naming(path) })
+      if (created) steps.push({ op: 'makeFolder', path: toStepPath(path) })
       return created
     },
   }
@@ -132,8 +132,8 @@ async function recordedStorage(folder: string) {
 }
 
 test('a file system without hard links gives the same guarantees', async () => {
-  const refuse = () => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' }))
-  const storage = await openFileStorage({ root: join(base, 'nolinks'), disk: { ...nodeDisk, link: refuse } })
+  const rejectLink = () => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' }))
+  const storage = await openFileStorage({ root: join(base, 'nolinks'), disk: { ...nodeDisk, link: rejectLink } })
   await storage.put('one', Buffer.from('x'))
   await storage.put('one', Buffer.from('x'))
   await expect(storage.put('one', Buffer.from('y'))).rejects.toMatchObject({ reason: 'OBJECT_EXISTS' })

@@ -33,7 +33,7 @@ import {
   type StoredBytes,
   UnsatisfiableRange,
 } from './object-storage.ts'
-import { getPieces, isFileSource, openSource } from './plain-file.ts'
+import { isFileSource, openSource, readPieces } from './plain-file.ts'
 import { isNetworkError } from './storage-failure.ts'
 
 /**
@@ -63,7 +63,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
 
     async open(name, { range, signal } = {}) {
       const Key = checkObjectName(name)
-      if (range && !isRange(range)) throw new UnsatisfiableRange(await getBytes(name, signal))
+      if (range && !isRange(range)) throw new UnsatisfiableRange(await requireSize(name, signal))
       return withDomainErrors(
         name,
         async () => {
@@ -74,7 +74,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
           return toOpenedObject(response, range, signal)
         },
         signal,
-        async () => new UnsatisfiableRange(await getBytes(name, signal)),
+        async () => new UnsatisfiableRange(await requireSize(name, signal)),
       )
     },
 
@@ -195,7 +195,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       await parts.at(-CONCURRENT_PARTS)
     }
     try {
-      for await (const part of getParts(source, signal)) {
+      for await (const part of splitIntoParts(source, signal)) {
         signal?.throwIfAborted()
         hash.update(part)
         bytes += part.length
@@ -224,7 +224,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     }
   }
 
-  async function getBytes(name: string, signal: AbortSignal | undefined): Promise<number> {
+  async function requireSize(name: string, signal: AbortSignal | undefined): Promise<number> {
     const info = await storage.stat(name, signal)
     if (!info) throw notFound('object', name)
     return info.bytes
@@ -286,7 +286,7 @@ async function removeFile(file: string): Promise<void> {
 }
 
 /** Yields the bytes in pieces of PART_BYTES; the last one may be shorter. */
-async function* getParts(source: ObjectSource, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
+async function* splitIntoParts(source: ObjectSource, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
   if (source instanceof Uint8Array) {
     const all = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
     for (let from = 0; from < all.length; from += PART_BYTES) yield all.subarray(from, from + PART_BYTES)
@@ -295,7 +295,7 @@ async function* getParts(source: ObjectSource, signal: AbortSignal | undefined):
   if (!isFileSource(source)) return yield* joinPieces(source)
   const opened = await openSource(source)
   try {
-    yield* joinPieces(getPieces(opened, PART_BYTES, signal))
+    yield* joinPieces(readPieces(opened, PART_BYTES, signal))
   } finally {
     await opened.close()
   }

@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals'
 import { DomainError, invalid, notFound } from '@vitascope/errors'
 import { isStorageFailure } from './storage-failure.ts'
 
-const thrownBy = (run: () => Promise<unknown>): Promise<unknown> => run().catch((error: unknown) => error)
+const catchError = (run: () => Promise<unknown>): Promise<unknown> => run().catch((error: unknown) => error)
 
 test.each([
   ['an unreachable store', new DomainError('unavailable', 'STORAGE_UNAVAILABLE', 'try again')],
@@ -19,7 +19,7 @@ test.each([
 })
 
 test('a file that cannot be read is a failure of the storage', async () => {
-  expect(isStorageFailure(await thrownBy(() => readFile(`${import.meta.filename}.missing`)))).toBe(true)
+  expect(isStorageFailure(await catchError(() => readFile(`${import.meta.filename}.missing`)))).toBe(true)
 })
 
 test.each([
@@ -33,5 +33,5 @@ test.each([
 })
 
 test('a program that cannot be started is not a failure of the storage', async () => {
-  expect(isStorageFailure(await thrownBy(() => promisify(execFile)(`${import.meta.filename}.missing`)))).toBe(false)
+  expect(isStorageFailure(await catchError(() => promisify(execFile)(`${import.meta.filename}.missing`)))).toBe(false)
 })

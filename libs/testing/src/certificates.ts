@@ -50,7 +50,7 @@ export async function createTestAuthority(name = 'test authority', validity: Val
     signingAlgorithm: ALGORITHM,
     extensions: [new BasicConstraintsExtension(true, 0, true), new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true)],
   })
-  const pem = getPem(certificate)
+  const pem = toPem(certificate)
   return {
     certificate: pem,
     async issue(names, leafValidity = {}) {
@@ -69,7 +69,7 @@ export async function createTestAuthority(name = 'test authority', validity: Val
         ],
       })
       const key = PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', leaf.privateKey), PemConverter.PrivateKeyTag)
-      return { 'tls.crt': getPem(issued), 'tls.key': `${key}\n`, 'ca.crt': pem }
+      return { 'tls.crt': toPem(issued), 'tls.key': `${key}\n`, 'ca.crt': pem }
     },
   }
 }
@@ -97,7 +97,7 @@ function validityDates({ fromSeconds = -HOUR, toSeconds = HOUR }: Validity) {
   return { notBefore: new Date(Date.now() + fromSeconds * 1_000), notAfter: new Date(Date.now() + toSeconds * 1_000) }
 }
 
-function getPem(certificate: X509Certificate): string {
+function toPem(certificate: X509Certificate): string {
   return `${certificate.toString('pem')}\n`
 }
 

@@ -13,7 +13,7 @@ export function testKeyFiles(service: string): PrincipalKeySettings {
   for (const signer of SIGNERS) {
     const key = testSigningKey(signer)
     writeOnce(join(TEST_KEYS, 'signing', `${signer}.key`), key)
-    writeOnce(join(TEST_KEYS, 'public', `${signer}.pub`), getPublicKey(key))
+    writeOnce(join(TEST_KEYS, 'public', `${signer}.pub`), toPublicKey(key))
   }
   return { signingKeyFile: join(TEST_KEYS, 'signing', `${service}.key`), publicKeysDir: join(TEST_KEYS, 'public') }
 }
@@ -58,6 +58,6 @@ export function testSigningKey(text: string): string {
 }
 
 /** Returns the public key in PEM. */
-export function getPublicKey(signingKey: string): string {
+export function toPublicKey(signingKey: string): string {
   return createPublicKey(signingKey).export({ format: 'pem', type: 'spki' }).toString()
 }

@@ -8,7 +8,7 @@ test('returns the last value of the condition', async () => {
 
 test('checks again if the condition throws', async () => {
   let looks = 0
-  const found = await waitFor(
+  const result = await waitFor(
     async () => {
       looks += 1
       if (looks < 3) throw new Error('not yet')
@@ -16,7 +16,7 @@ test('checks again if the condition throws', async () => {
     },
     { interval: 1 },
   )
-  expect(found).toBe(3)
+  expect(result).toBe(3)
 })
 
 test('reports what it waited for, and why the last check failed', async () => {

@@ -4,7 +4,7 @@ import { waitFor } from '@vitascope/testing'
 import type { CertificateFiles } from '@vitascope/testing/certificates'
 import { type Component, components, describeChart, find, type Manifest, render } from '../support/chart.ts'
 import { openCluster } from './support/cluster.ts'
-import { call, getCertificates, issuedIn, type PlatformProcess, type Release, serve, startProcess } from './support/issued.ts'
+import { call, issuedIn, type PlatformProcess, parseCertificates, type Release, serve, startProcess } from './support/issued.ts'
 
 jest.setTimeout(180_000)
 
@@ -68,7 +68,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
 })
 
-async function createProcess(of: Release, component: Component | 'encode'): Promise<PlatformProcess> {
+async function startWithCertificates(of: Release, component: Component | 'encode'): Promise<PlatformProcess> {
   const started = await startProcess(await issued.mounted(of, component, jobs), of, component)
   undo.push(started.end)
   return started
@@ -79,7 +79,7 @@ async function served(started: PlatformProcess): Promise<string> {
   return address
 }
 const seconds = (text: string) => Number(/^(\d+)h$/.exec(text)?.[1]) * 3_600
-const getLeaf = (files: CertificateFiles) => getCertificates(files['tls.crt'])[0] as X509Certificate
+const parseLeaf = (files: CertificateFiles) => parseCertificates(files['tls.crt'])[0] as X509Certificate
 
 describeChart('certificates issued by cert-manager', () => {
   beforeAll(async () => {
@@ -104,17 +104,17 @@ describeChart('certificates issued by cert-manager', () => {
 
   test.each(releases)('those of %s have all names of the component, both key usages, and the configured duration', async (...args) => {
     const [, of, root, duration, renewBefore] = args
-    const trustedCa = (await issued.getSecret(root.namespace, root.name))['tls.crt']
+    const trustedCa = (await issued.readSecret(root.namespace, root.name))['tls.crt']
     const serialNumbers = new Set<string>()
     for (const component of components) {
       const files = await issued.mounted(of, component)
       expect(files['ca.crt']).toBe(trustedCa)
-      const chain = getCertificates(files['tls.crt'] + files['ca.crt'])
+      const chain = parseCertificates(files['tls.crt'] + files['ca.crt'])
       for (const [index, one] of chain.entries()) {
         const issuer = chain[Math.min(index + 1, chain.length - 1)] as X509Certificate
         expect([component, one.checkIssued(issuer), one.verify(issuer.publicKey)]).toEqual([component, true, true])
       }
-      const leaf = getLeaf(files)
+      const leaf = parseLeaf(files)
       expect(leaf.checkPrivateKey(createPrivateKey(files['tls.key']))).toBe(true)
       expect(leaf.ca).toBe(false)
       // Server and client authentication.
@@ -125,8 +125,8 @@ describeChart('certificates issued by cert-manager', () => {
         ...[host, `${host}.${of.namespace}`, `${host}.${of.namespace}.svc`, `${host}.${of.namespace}.svc.cluster.local`],
       ]
       expect(leaf.subjectAltName?.split(', ')).toEqual(names.map((name) => `DNS:${name}`))
-      const life = (leaf.validToDate.getTime() - leaf.validFromDate.getTime()) / 1_000
-      expect(Math.abs(life - seconds(duration))).toBeLessThanOrEqual(1)
+      const lifetime = (leaf.validToDate.getTime() - leaf.validFromDate.getTime()) / 1_000
+      expect(Math.abs(lifetime - seconds(duration))).toBeLessThanOrEqual(1)
       const renewal = issued.getRenewal(of.namespace, find(of.manifests, 'Certificate', component).metadata.name)
       expect(leaf.validToDate.getTime() - renewal.getTime()).toBe(seconds(renewBefore) * 1_000)
       serialNumbers.add(leaf.serialNumber)
@@ -135,7 +135,7 @@ describeChart('certificates issued by cert-manager', () => {
   })
 
   test.each(releases)('those of %s allow calls of the configured callers only, and only by the name of the service', async (_, of) => {
-    const processes = await Promise.all(components.map(async (name) => ({ name, process: await createProcess(of, name) })))
+    const processes = await Promise.all(components.map(async (name) => ({ name, process: await startWithCertificates(of, name) })))
     const services = processes.filter(({ process }) => process.callers.length > 0)
     expect(services.map(({ name }) => name)).toEqual(['auth', 'catalogue', 'encoding', 'delivery', 'collaboration', 'analytics'])
     for (const { name, process } of services) {
@@ -153,27 +153,27 @@ describeChart('certificates issued by cert-manager', () => {
   })
 
   test('those of two releases with separate CAs do not trust each other', async () => {
-    const [gateway, stranger] = [await createProcess(alone, 'gateway'), await createProcess(shared, 'gateway')]
-    const address = await served(await createProcess(alone, 'catalogue'))
-    expect([await call(gateway, address, 'catalogue'), await call(stranger, address, 'catalogue')]).toEqual(['answered', UNREACHABLE])
+    const [gateway, otherGateway] = [await startWithCertificates(alone, 'gateway'), await startWithCertificates(shared, 'gateway')]
+    const address = await served(await startWithCertificates(alone, 'catalogue'))
+    expect([await call(gateway, address, 'catalogue'), await call(otherGateway, address, 'catalogue')]).toEqual(['answered', UNREACHABLE])
   })
 
   test('those of Jobs are in the namespace of the Jobs, and are accepted by encoding only', async () => {
-    const pod = await createProcess(shared, 'encode')
-    expect(getLeaf(await issued.mounted(shared, 'encode', jobs)).subjectAltName).toBe('DNS:worker')
+    const pod = await startWithCertificates(shared, 'encode')
+    expect(parseLeaf(await issued.mounted(shared, 'encode', jobs)).subjectAltName).toBe('DNS:worker')
     const [encoding, catalogue] = [
-      await served(await createProcess(shared, 'encoding')),
-      await served(await createProcess(shared, 'catalogue')),
+      await served(await startWithCertificates(shared, 'encoding')),
+      await served(await startWithCertificates(shared, 'catalogue')),
     ]
     expect(await call(pod, encoding, 'encoding')).toBe('answered')
     expect(await call(pod, catalogue, 'catalogue')).toContain('PERMISSION_DENIED')
   })
 
   const ca = 'videos-vitascope-ca'
-  const ownAuthority = () => issued.getSecret(alone.namespace, ca)
+  const ownAuthority = () => issued.readSecret(alone.namespace, ca)
   const readMounted = (component: Component) => () => issued.mounted(alone, component)
   /** Returns the certificate files after `current` when an action has replaced them. */
-  async function next(files: () => Promise<CertificateFiles>, done: () => unknown): Promise<CertificateFiles> {
+  async function waitForNextFiles(files: () => Promise<CertificateFiles>, done: () => unknown): Promise<CertificateFiles> {
     const before = (await files())['tls.crt']
     await done()
     const changed = async () => {
@@ -187,9 +187,9 @@ describeChart('certificates issued by cert-manager', () => {
 
   test('a removed secret is reissued with another key, which a running process loads', async () => {
     const before = await readMounted('auth')()
-    const [auth, gateway] = [await createProcess(alone, 'auth'), await createProcess(alone, 'gateway')]
+    const [auth, gateway] = [await startWithCertificates(alone, 'auth'), await startWithCertificates(alone, 'gateway')]
     const address = await served(auth)
-    const after = await next(readMounted('auth'), removed('videos-vitascope-auth-tls'))
+    const after = await waitForNextFiles(readMounted('auth'), removed('videos-vitascope-auth-tls'))
     expect([after['tls.key'] === before['tls.key'], after['ca.crt']]).toEqual([false, before['ca.crt']])
     await auth.replace(after)
     await waitFor(() => auth.identity.current().cert.toString() === after['tls.crt'])
@@ -197,26 +197,26 @@ describeChart('certificates issued by cert-manager', () => {
   })
 
   test('those from before and after the renewal of a release CA trust each other', async () => {
-    const before = { auth: await createProcess(alone, 'auth'), gateway: await createProcess(alone, 'gateway') }
-    const authority = await next(ownAuthority, renewed(ca))
+    const before = { auth: await startWithCertificates(alone, 'auth'), gateway: await startWithCertificates(alone, 'gateway') }
+    const authority = await waitForNextFiles(ownAuthority, renewed(ca))
     // cert-manager may notice its own write later than other watchers.
     const isSignedByNextAuthority = async () =>
-      (await next(readMounted('auth'), renewed('videos-vitascope-auth')))['ca.crt'] === authority['tls.crt']
+      (await waitForNextFiles(readMounted('auth'), renewed('videos-vitascope-auth')))['ca.crt'] === authority['tls.crt']
     await waitFor(isSignedByNextAuthority, { timeout: 60_000, describe: 'a certificate of the renewed CA' })
-    await next(readMounted('gateway'), renewed('videos-vitascope-gateway'))
-    const after = { auth: await createProcess(alone, 'auth'), gateway: await createProcess(alone, 'gateway') }
+    await waitForNextFiles(readMounted('gateway'), renewed('videos-vitascope-gateway'))
+    const after = { auth: await startWithCertificates(alone, 'auth'), gateway: await startWithCertificates(alone, 'gateway') }
     const calls = [call(before.gateway, await served(after.auth), 'auth'), call(after.gateway, await served(before.auth), 'auth')]
     expect(await Promise.all(calls)).toEqual(['answered', 'answered'])
   })
 
   test('those of a new CA do not trust those of the removed one, and are issued when their own secrets are removed', async () => {
-    const stranger = await createProcess(alone, 'gateway')
-    const authority = await next(ownAuthority, removed(ca))
+    const oldGateway = await startWithCertificates(alone, 'gateway')
+    const authority = await waitForNextFiles(ownAuthority, removed(ca))
     for (const component of ['auth', 'gateway'] as const) {
-      const renewedFiles = await next(readMounted(component), removed(`videos-vitascope-${component}-tls`))
+      const renewedFiles = await waitForNextFiles(readMounted(component), removed(`videos-vitascope-${component}-tls`))
       expect(renewedFiles['ca.crt']).toBe(authority['tls.crt'])
     }
-    const [address, gateway] = [await served(await createProcess(alone, 'auth')), await createProcess(alone, 'gateway')]
-    expect([await call(gateway, address, 'auth'), await call(stranger, address, 'auth')]).toEqual(['answered', UNREACHABLE])
+    const [address, gateway] = [await served(await startWithCertificates(alone, 'auth')), await startWithCertificates(alone, 'gateway')]
+    expect([await call(gateway, address, 'auth'), await call(oldGateway, address, 'auth')]).toEqual(['answered', UNREACHABLE])
   })
 })

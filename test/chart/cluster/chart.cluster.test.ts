@@ -10,7 +10,7 @@ import { helmPath, waitFor } from '@vitascope/testing'
 import { type KubernetesSettings, readExecutor } from '../../../apps/encoding/src/kubernetes/executor-config.ts'
 import { jobManifest } from '../../../apps/encoding/src/kubernetes/job-manifest.ts'
 import { type JobsClient, openJobsClient } from '../../../apps/encoding/src/kubernetes/jobs-client.ts'
-import { describeChart, find, getSettings, type Manifest, render, valueSets } from '../support/chart.ts'
+import { describeChart, find, type Manifest, readSettings, render, valueSets } from '../support/chart.ts'
 import { openCluster } from './support/cluster.ts'
 
 jest.setTimeout(300_000)
@@ -22,7 +22,7 @@ const BUILT_IN_API_VERSION =
 const selectBuiltIn = (manifests: readonly Manifest[]) => manifests.filter(({ apiVersion }) => BUILT_IN_API_VERSION.test(apiVersion))
 const buildNamespace = () => `videos-${randomBytes(4).toString('hex')}`
 
-const getNodes = (kind: string) => ({ matchExpressions: [{ key: 'kind', operator: 'In', values: [kind] }] })
+const buildNodeTerm = (kind: string) => ({ matchExpressions: [{ key: 'kind', operator: 'In', values: [kind] }] })
 
 describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
   test.each(Object.keys(valueSets))('the API server accepts all objects of the values %s under strict validation', async (set) => {
@@ -47,7 +47,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
   /** Placement and priority of the pods of Jobs. */
   const pod = {
     tolerations: [{ key: 'encoders', operator: 'Exists' }],
-    affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: getNodes('cheap') }] } },
+    affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: buildNodeTerm('cheap') }] } },
     priorityClassName: 'encoders',
     annotations: { 'example.org/kind': 'encoder' },
     labels: { 'example.org/team': 'media' },
@@ -80,7 +80,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     encoding = await cluster.getAccount({ namespace: platform, name: 'videos-vitascope-encoding', folder })
     const template = join(folder, 'pod-template.json')
     writeFileSync(template, find(manifests, 'ConfigMap', 'encoding').data?.['pod-template.json'] ?? '')
-    const received = getSettings(manifests, 'encoding')
+    const received = readSettings(manifests, 'encoding')
     const reader = readEnvironment({ ...received, VITASCOPE_KUBERNETES_POD_TEMPLATE: template, VITASCOPE_KUBERNETES_CONFIG: encoding })
     const read = readExecutor(reader)
     if (!read) throw new Error('the chart does not name Kubernetes as the executor')
@@ -95,7 +95,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
   afterAll(() => rmSync(folder, { recursive: true }))
 
   let next = 1
-  const makeJob = (change: (pod: V1PodSpec) => V1PodSpec = (pod) => pod): V1Job => {
+  const buildJob = (change: (pod: V1PodSpec) => V1PodSpec = (pod) => pod): V1Job => {
     const job = jobManifest(settings, { runId: String(next++), jobId: '12', chunks: [0, 1, 2] }, { memoryMib: 600, diskMib: 900 })
     if (job.spec?.template.spec) job.spec.template.spec = change(job.spec.template.spec)
     return job
@@ -106,15 +106,18 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       () => '',
       (error: Error) => error.message,
     )
-  const renderError = (change: (pod: V1PodSpec) => V1PodSpec) => rejectedBy(makeJob(change))
+  const renderError = (change: (pod: V1PodSpec) => V1PodSpec) => rejectedBy(buildJob(change))
   const container = (pod: V1PodSpec, fields: object): V1PodSpec => ({
     ...pod,
     containers: pod.containers.map((one) => ({ ...one, ...fields })),
   })
-  const volume = (pod: V1PodSpec, fields: object): V1PodSpec => ({ ...pod, volumes: [...(pod.volumes ?? []), { name: 'more', ...fields }] })
+  const withVolume = (pod: V1PodSpec, fields: object): V1PodSpec => ({
+    ...pod,
+    volumes: [...(pod.volumes ?? []), { name: 'more', ...fields }],
+  })
 
-  const getBounds = (pod: V1PodSpec) => pod.containers[0]?.resources?.limits
-  const getClaim = (fields: object) => ({
+  const readLimits = (pod: V1PodSpec) => pod.containers[0]?.resources?.limits
+  const buildClaim = (fields: object) => ({
     ephemeral: {
       volumeClaimTemplate: {
         spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'fast', resources: { requests: { storage: '1Gi' } }, ...fields },
@@ -132,8 +135,8 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
   })
 
   test.each<[string, (pod: V1PodSpec) => V1PodSpec]>([
-    ['a folder of the node', (pod) => volume(pod, { hostPath: { path: '/' } })],
-    ['a foreign secret', (pod) => volume(pod, { secret: { secretName: 'videos-databases' } })],
+    ['a folder of the node', (pod) => withVolume(pod, { hostPath: { path: '/' } })],
+    ['a foreign secret', (pod) => withVolume(pod, { secret: { secretName: 'videos-databases' } })],
     ['another service account', (pod) => ({ ...pod, serviceAccountName: 'default' })],
     ['a service account token', (pod) => ({ ...pod, automountServiceAccountToken: true })],
     ['another image', (pod) => container(pod, { image: 'elsewhere/miner:1' })],
@@ -161,24 +164,27 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       'node affinity',
       (pod) => ({
         ...pod,
-        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [getNodes('x')] } } },
+        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [buildNodeTerm('x')] } } },
       }),
     ],
     ['another priority class', (pod) => ({ ...pod, priorityClassName: 'system-node-critical' })],
     ['another runtime class', (pod) => ({ ...pod, runtimeClassName: 'bare' })],
     // An existing volume, such as a folder of a node.
-    ['an existing volume', (pod) => volume(pod, getClaim({ volumeName: 'folder-of-a-node' }))],
-    ['a copy of another claim', (pod) => volume(pod, getClaim({ dataSource: { kind: 'PersistentVolumeClaim', name: 'x' } }))],
-    ['a volume of another storage class', (pod) => volume(pod, getClaim({ storageClassName: 'other' }))],
-    ['a volume larger than the scratch volume', (pod) => volume(pod, getClaim({ resources: { requests: { storage: '10Ti' } } }))],
-    ['a block device', (pod) => volume(pod, getClaim({ volumeMode: 'Block' }))],
-    ['a projected service account token', (pod) => volume(pod, { projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } })],
-    ['a memory-backed folder', (pod) => volume(pod, { emptyDir: { medium: 'Memory' } })],
+    ['an existing volume', (pod) => withVolume(pod, buildClaim({ volumeName: 'folder-of-a-node' }))],
+    ['a copy of another claim', (pod) => withVolume(pod, buildClaim({ dataSource: { kind: 'PersistentVolumeClaim', name: 'x' } }))],
+    ['a volume of another storage class', (pod) => withVolume(pod, buildClaim({ storageClassName: 'other' }))],
+    ['a volume larger than the scratch volume', (pod) => withVolume(pod, buildClaim({ resources: { requests: { storage: '10Ti' } } }))],
+    ['a block device', (pod) => withVolume(pod, buildClaim({ volumeMode: 'Block' }))],
+    [
+      'a projected service account token',
+      (pod) => withVolume(pod, { projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }),
+    ],
+    ['a memory-backed folder', (pod) => withVolume(pod, { emptyDir: { medium: 'Memory' } })],
     ['another scheduler', (pod) => ({ ...pod, schedulerName: 'mine' })],
     ['another DNS server', (pod) => ({ ...pod, dnsPolicy: 'None', dnsConfig: { nameservers: ['192.0.2.66'] } })],
     ['resource claims', (pod) => ({ ...pod, resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] })],
     ['no resource limits', (pod) => container(pod, { resources: {} })],
-    ['extended resources', (pod) => container(pod, { resources: { limits: { ...getBounds(pod), 'example.org/gpu': '1' } } })],
+    ['extended resources', (pod) => container(pod, { resources: { limits: { ...readLimits(pod), 'example.org/gpu': '1' } } })],
     ['a working directory', (pod) => container(pod, { workingDir: '/var/lib/vitascope/scratch' })],
     [
       'a missing variable',
@@ -207,18 +213,18 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       ({ spec }) => Object.assign(spec?.template.metadata ?? {}, { annotations: { 'k8s.v1.cni.cncf.io/networks': 'nodes' } }),
     ]
     for (const change of changes) {
-      const job = makeJob()
+      const job = buildJob()
       change(job)
       expect(await rejectedBy(job)).toMatch(/a Job here/)
     }
   })
 
   test('a Job from before an upgrade can still be admitted with the node placement of Kueue, but its containers are immutable', async () => {
-    const job = makeJob()
+    const job = buildJob()
     expect(await rejectedBy(job)).toBe('')
     const policies = (manifests: Manifest[]) => [find(manifests, 'ValidatingAdmissionPolicy', 'encode')]
     cluster.kubectl(['replace', '-f', '-'], policies(release({ encodingImage: { tag: 'next' } }, 2)))
-    await waitFor(() => rejectedBy(makeJob()).then((output) => output.includes('image of the workers')), {
+    await waitFor(() => rejectedBy(buildJob()).then((output) => output.includes('image of the workers')), {
       describe: 'the policy of the next release to hold',
       timeout: 60_000,
     })
@@ -242,12 +248,12 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     // The policy does not apply to other users in other namespaces.
     await cluster.batch.createNamespacedJob({
       namespace: jobs,
-      body: makeJob((spec) => container(spec, { image: 'of/others:1' })),
+      body: buildJob((spec) => container(spec, { image: 'of/others:1' })),
       dryRun: 'All',
     })
     await cluster.batch.deleteNamespacedJob({ ...key, propagationPolicy: 'Background' })
     cluster.kubectl(['replace', '-f', '-'], policies(release()))
-    await waitFor(() => rejectedBy(makeJob()).then((output) => output === ''), {
+    await waitFor(() => rejectedBy(buildJob()).then((output) => output === ''), {
       describe: 'the policy of before to hold',
       timeout: 60_000,
     })
@@ -262,7 +268,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       { parallelism: 99 },
       { completions: 9_999 },
     ]) {
-      const job = makeJob()
+      const job = buildJob()
       if (job.spec) Object.assign(job.spec, fields)
       expect(await rejectedBy(job)).toMatch(/a Job here/)
     }

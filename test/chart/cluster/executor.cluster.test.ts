@@ -9,8 +9,8 @@ import { waitFor } from '@vitascope/testing'
 import type { KubernetesSettings } from '../../../apps/encoding/src/kubernetes/executor-config.ts'
 import { kubernetesSettings } from '../../../apps/encoding/test/kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from '../../../apps/encoding/test/service-under-test.ts'
-import { createLongProbe, standInWorker } from '../../../apps/encoding/test/stand-in-worker.ts'
-import { getKubelet, openCluster } from './support/cluster.ts'
+import { buildLongProbe, createStandInWorker } from '../../../apps/encoding/test/stand-in-worker.ts'
+import { createKubelet, openCluster } from './support/cluster.ts'
 
 const TIMEOUT_MS = 60_000
 /** Longer than any watch, election lease or retry delay. */
@@ -20,10 +20,10 @@ jest.setTimeout(5 * TIMEOUT_MS)
 const cluster = openCluster()
 let environment: TestEnvironment
 let namespace: string
-let kubelet: ReturnType<typeof getKubelet>
+let kubelet: ReturnType<typeof createKubelet>
 let settings: KubernetesSettings
 let service: Awaited<ReturnType<typeof startInProcess>>
-let worker: ReturnType<typeof standInWorker>
+let worker: ReturnType<typeof createStandInWorker>
 let nextJob = 1
 let jobId: string
 
@@ -42,7 +42,7 @@ beforeEach(async () => {
   await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
   jobId = String(nextJob++)
   namespace = `media-${randomBytes(4).toString('hex')}`
-  kubelet = getKubelet(cluster, namespace)
+  kubelet = createKubelet(cluster, namespace)
   await cluster.makeNamespace(namespace)
   await cluster.core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'vitascope' } } })
   await cluster.makeAccount({ namespace, name: 'encoding' }, rights)
@@ -50,7 +50,7 @@ beforeEach(async () => {
   await cluster.core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'vitascope-chunk' } } })
   settings = kubernetesSettings({ namespace, kubeconfig, owner: 'vitascope', template: restricted() })
   service = await startInProcess(environment, { kubernetes: settings })
-  worker = standInWorker(service, environment.storage, 'w1:a')
+  worker = createStandInWorker(service, environment.storage, 'w1:a')
 })
 afterEach(() => service.stop())
 afterAll(() => environment.close())
@@ -66,25 +66,26 @@ function restricted(): KubernetesSettings['template'] {
 }
 
 /** Creates a job with three chunks, whose audio is already encoded. */
-async function makeJob(): Promise<void> {
+async function createJob(): Promise<void> {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
-  await worker.complete(await worker.lease(), createLongProbe())
+  await worker.complete(await worker.lease(), buildLongProbe())
   await worker.runNextTask()
 }
 const waitLong = <Seen>(check: () => Seen | Promise<Seen>, describe: string) => waitFor(check, { timeout: TIMEOUT_MS, describe })
 const jobs = async () => (await cluster.batch.listNamespacedJob({ namespace })).items
 const getName = (job: V1Job | undefined) => job?.metadata?.name ?? ''
-const createNewJob = (...former: V1Job[]) =>
+const waitForNewJob = (...former: V1Job[]) =>
   waitLong(async () => (await jobs()).find((job) => !former.some((formerJob) => getName(formerJob) === getName(job))), 'a Job')
-const getStatus = async (job: V1Job) => (await cluster.batch.readNamespacedJob({ namespace, name: getName(job) })).status
+const readStatus = async (job: V1Job) => (await cluster.batch.readNamespacedJob({ namespace, name: getName(job) })).status
 const waitForPod = (job: V1Job, index: number, ...former: V1Pod[]) =>
   waitLong(async () => {
     const pod = (await kubelet.pods(getName(job))).get(index)
     return former.some((formerPod) => formerPod.metadata?.uid === pod?.metadata?.uid) ? undefined : pod
   }, `the pod of index ${index}`)
 const noJobs = () => waitLong(async () => (await jobs()).length === 0, 'all Jobs to be removed')
-const getChunks = (job: V1Job) => job.spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'VITASCOPE_WORKER_CHUNKS')?.value
+const findChunks = (job: V1Job) =>
+  job.spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'VITASCOPE_WORKER_CHUNKS')?.value
 const faults = async () =>
   (await environment.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map(
     (row) => row.faults,
@@ -116,13 +117,13 @@ test('the executor has the permissions that it requires, and no others', async (
 })
 
 test('evicted pods are replaced without counting as failures, and the Job is deleted after its last chunk', async () => {
-  await makeJob()
-  const job = await createNewJob()
+  await createJob()
+  const job = await waitForNewJob()
   const first = await waitForPod(job, 0)
   await kubelet.run(first)
   await kubelet.evict(first)
   const second = await waitForPod(job, 0, first)
-  expect((await getStatus(job))?.failed ?? 0).toBe(0)
+  expect((await readStatus(job))?.failed ?? 0).toBe(0)
   await make(0)
   await kubelet.end(second, 0)
   await kubelet.end(await waitForPod(job, 1), 1)
@@ -138,26 +139,26 @@ test('evicted pods are replaced without counting as failures, and the Job is del
 })
 
 test('an index whose pod exits with 42 is not retried, the others continue, and the next Job encodes its chunk', async () => {
-  await makeJob()
-  const job = await createNewJob()
+  await createJob()
+  const job = await waitForNewJob()
   const pod = await waitForPod(job, 0)
   await kubelet.end(pod, 42)
-  await waitLong(async () => (await getStatus(job))?.failedIndexes === '0', 'the index to have failed')
+  await waitLong(async () => (await readStatus(job))?.failedIndexes === '0', 'the index to have failed')
   for (const index of [1, 2]) {
     const otherPod = await waitForPod(job, index)
     await make(index)
     await kubelet.end(otherPod, 0)
   }
-  const next = await createNewJob(job)
-  expect(getChunks(next)).toBe('0')
+  const next = await waitForNewJob(job)
+  expect(findChunks(next)).toBe('0')
   expect(await waitLong(async () => (await faults()).some((count) => count > 0) && (await faults()), 'a fault')).toEqual([1, 0, 0, 0])
   await make(0)
   await noJobs()
 })
 
 test('after an API server outage of a minute, the Jobs still exist, and changes during the outage are detected', async () => {
-  await makeJob()
-  const job = await createNewJob()
+  await createJob()
+  const job = await waitForNewJob()
   await kubelet.end(await waitForPod(job, 0), 42)
   await cluster.stopApiServer()
   await delay(AWAY_MS)
@@ -165,8 +166,8 @@ test('after an API server outage of a minute, the Jobs still exist, and changes 
   await cluster.startApiServer()
   await kubelet.end(await waitForPod(job, 1), 0)
   await kubelet.end(await waitForPod(job, 2), 42)
-  const next = await createNewJob(job)
-  expect(getChunks(next)).toBe('0,2')
+  const next = await waitForNewJob(job)
+  expect(findChunks(next)).toBe('0,2')
   await make(0)
   await make(2)
   await noJobs()
@@ -175,8 +176,8 @@ test('after an API server outage of a minute, the Jobs still exist, and changes 
 })
 
 test('cancelling a job deletes its Kubernetes Job and pods', async () => {
-  await makeJob()
-  const job = await createNewJob()
+  await createJob()
+  const job = await waitForNewJob()
   await kubelet.run(await waitForPod(job, 0))
   await service.jobs.cancelJob({ jobId }, service.call)
   await noJobs()
@@ -185,8 +186,8 @@ test('cancelling a job deletes its Kubernetes Job and pods', async () => {
 })
 
 test('Jobs are deleted with the ConfigMap that owns them', async () => {
-  await makeJob()
-  const job = await createNewJob()
+  await createJob()
+  const job = await waitForNewJob()
   expect(job.metadata?.ownerReferences).toHaveLength(1)
   await service.stop()
   await cluster.core.deleteNamespacedConfigMap({ namespace, name: 'vitascope' })
@@ -197,11 +198,11 @@ test('Jobs are deleted with the ConfigMap that owns them', async () => {
 test('a Job in a Kueue queue has no pods until it is admitted', async () => {
   await service.stop()
   service = await startInProcess(environment, { kubernetes: { ...settings, queue: 'encodes' } })
-  worker = standInWorker(service, environment.storage, 'w1:b')
-  await makeJob()
-  const job = await createNewJob()
+  worker = createStandInWorker(service, environment.storage, 'w1:b')
+  await createJob()
+  const job = await waitForNewJob()
   await waitLong(
-    async () => (await getStatus(job))?.conditions?.some(({ type, status }) => type === 'Suspended' && status === 'True'),
+    async () => (await readStatus(job))?.conditions?.some(({ type, status }) => type === 'Suspended' && status === 'True'),
     'the Job to be suspended',
   )
   expect(job.metadata?.labels?.['kueue.x-k8s.io/queue-name']).toBe('encodes')

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { helmPath, kubectlPath, waitFor } from '@vitascope/testing'
 import { stringify } from 'yaml'
-import { getKubeconfig } from '../../cluster/keys.ts'
+import { toKubeconfigPath } from '../../cluster/keys.ts'
 import { chart, describeChart, previousChart, valueSets } from '../support/chart.ts'
 
 jest.setTimeout(300_000)
 const location = JSON.parse(readFileSync(process.env['VITASCOPE_TEST_CLUSTER'] ?? '', 'utf8')) as { folder: string }
-const kubeconfig = getKubeconfig(location.folder, 'admin')
+const kubeconfig = toKubeconfigPath(location.folder, 'admin')
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-chart-cluster-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -31,7 +31,7 @@ function must({ code, output }: { code: number; output: string }): string {
   if (code !== 0) throw new Error(output)
   return output
 }
-function getFile(name: string, manifests: readonly object[]): string {
+function writeManifests(name: string, manifests: readonly object[]): string {
   const file = join(folder, `${name}.yaml`)
   writeFileSync(file, manifests.map((manifest) => stringify(manifest)).join('---\n'))
   return file
@@ -44,7 +44,7 @@ const restricted = (name: string) => ({
 
 describeChart('a release', () => {
   beforeAll(() => {
-    must(kubectl('apply', '-f', getFile('namespaces', ['changes', 'upgrades'].map(restricted))))
+    must(kubectl('apply', '-f', writeManifests('namespaces', ['changes', 'upgrades'].map(restricted))))
   })
 
   test('can be upgraded from the previous version, rolled back and removed, and keeps its data and keys', async () => {
@@ -75,8 +75,8 @@ describeChart('a release', () => {
     must(helm('upgrade', ...release(chart, values, '--set', 'analytics.spool.enabled=false')))
     expect(key()).toBe(newKey)
     must(helm('uninstall', 'videos', '--namespace', 'upgrades', '--no-hooks'))
-    const left = must(kubectl('get', 'secrets,persistentvolumeclaims', '--namespace', 'upgrades', '-o', 'name'))
-    expect(left.split('\n').sort()).toEqual([
+    const remaining = must(kubectl('get', 'secrets,persistentvolumeclaims', '--namespace', 'upgrades', '-o', 'name'))
+    expect(remaining.split('\n').sort()).toEqual([
       'persistentvolumeclaim/data-videos-vitascope-postgres-0',
       'persistentvolumeclaim/spool-videos-vitascope-analytics-0',
       'persistentvolumeclaim/videos-vitascope-objects',
@@ -101,7 +101,7 @@ describeChart('a release', () => {
       return Object.fromEntries(pods.map(([, component = '', version]) => [component, version]))
     }
     const secret = (url: string) =>
-      getFile('databases', [
+      writeManifests('databases', [
         { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'videos-redis', namespace: 'changes' }, stringData: { url } },
       ])
     must(kubectl('apply', '-f', secret('redis://one')))

@@ -5,10 +5,10 @@ import { waitFor } from '@vitascope/testing'
 import { upload, type VideoRecord, waitUntilSettled } from '../../../e2e/support/video-steps.ts'
 import { components, describeChart } from '../support/chart.ts'
 import { type CertificateFiles, createAuthority } from './support/certificates.ts'
-import { apply, getJson, kubectl } from './support/commands.ts'
+import { apply, kubectl, readKubectlJson } from './support/commands.ts'
 import { type LoadReport, percentile, startLoad } from './support/load.ts'
 import { certificateSecrets, NAMESPACE } from './support/release.ts'
-import { createScene, type Scene } from './support/scene.ts'
+import { prepareScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_800_000)
 /**
@@ -23,19 +23,19 @@ let scene: Scene
 let video: VideoRecord
 
 beforeAll(async () => {
-  scene = await createScene('small.mp4')
-  video = await createVideo()
+  scene = await prepareScene('small.mp4')
+  video = await uploadVideo()
 })
 afterAll(() => scene?.end())
 
-async function createVideo(): Promise<VideoRecord> {
+async function uploadVideo(): Promise<VideoRecord> {
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
   return waitUntilSettled(scene.api, id, 300_000)
 }
 
 /** Returns the number of accepted and rejected certificate changes per pod. */
 async function countChanges(): Promise<{ pod: string; accepted: number; rejected: number }[]> {
-  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE, '--field-selector=status.phase=Running')
+  const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE, '--field-selector=status.phase=Running')
   return Promise.all(
     items.map(async ({ metadata }) => {
       const pod = metadata?.name ?? ''
@@ -60,8 +60,13 @@ async function replaceSecrets(certificates: Certificates): Promise<number> {
   return Math.round((performance.now() - started) / 1_000)
 }
 
-async function getSecret(name: string): Promise<CertificateFiles> {
-  const { data } = await getJson<{ data: Record<keyof CertificateFiles, string> }>('secret', `tls-${name}`, '--namespace', NAMESPACE)
+async function readSecret(name: string): Promise<CertificateFiles> {
+  const { data } = await readKubectlJson<{ data: Record<keyof CertificateFiles, string> }>(
+    'secret',
+    `tls-${name}`,
+    '--namespace',
+    NAMESPACE,
+  )
   const text = (key: keyof CertificateFiles) => Buffer.from(data[key], 'base64').toString()
   return { 'tls.crt': text('tls.crt'), 'tls.key': text('tls.key'), 'ca.crt': text('ca.crt') }
 }
@@ -81,7 +86,7 @@ describeChart('certificates', () => {
   test('replacing every certificate and the CA in three steps at 50 calls per second loses no call', async () => {
     const { platform, tenant } = scene
     const restarts = async () =>
-      (await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)).items.map(({ metadata, status }) => [
+      (await readKubectlJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)).items.map(({ metadata, status }) => [
         metadata?.uid,
         status?.containerStatuses?.[0]?.restartCount,
       ])
@@ -96,7 +101,7 @@ describeChart('certificates', () => {
     let uploaded: VideoRecord
     let report: LoadReport
     try {
-      const old = await forAll(getSecret)
+      const old = await forAll(readSecret)
       const bothAuthorities = `${old['gateway']?.['ca.crt']}${authority.certificate}`
       steps.push(await replaceSecrets(withAuthorities(old, bothAuthorities)))
       const issued = await forAll(authority.issue)
@@ -105,7 +110,7 @@ describeChart('certificates', () => {
       await delay(LIFE_OF_CONNECTIONS_MS)
       // This involves the uploads of encoding, a worker, and a new pod of a Job, which has only
       // seen the new certificates.
-      uploaded = await createVideo()
+      uploaded = await uploadVideo()
     } finally {
       await authority.discard()
       report = await load.end()

@@ -4,23 +4,23 @@ import { waitFor } from '@vitascope/testing'
 import { readUploadedFiles, uploadMethods } from '../../../e2e/support/upload-methods.ts'
 import type { VideoRecord } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
-import { getJson, kubectl } from './support/commands.ts'
+import { kubectl, readKubectlJson } from './support/commands.ts'
 import { OUTSIDE } from './support/outside.ts'
 import { ENCODE, NAMESPACE } from './support/release.ts'
-import { createScene, type Scene } from './support/scene.ts'
+import { prepareScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_800_000)
 
 let scene: Scene
 
 beforeAll(async () => {
-  scene = await createScene('small.mp4', 'minute.mp4')
+  scene = await prepareScene('small.mp4', 'minute.mp4')
 })
 afterAll(() => scene?.end())
 
 /** Kills one pod without grace period, like a crashed node. */
 async function killOne(namespace: string, selector: string): Promise<boolean> {
-  const { items } = await getJson<{ items: V1Pod[] }>(
+  const { items } = await readKubectlJson<{ items: V1Pod[] }>(
     'pods',
     '--namespace',
     namespace,
@@ -63,7 +63,7 @@ describeChart('killed pods', () => {
     const uploader = { tenant, gateways: [platform.url] }
     const videos: string[] = []
     const killed: string[] = []
-    const left = () => [...kinds].filter((kind) => !killed.includes(kind))
+    const listUnkilled = () => [...kinds].filter((kind) => !killed.includes(kind))
     let isOver = false
     const killing = (async () => {
       for (let nth = 0; !isOver || nth < victims.length; nth++) {
@@ -73,7 +73,7 @@ describeChart('killed pods', () => {
       }
     })()
     try {
-      for (let nth = 0; nth < MIN_KILLS || (nth < MAX_KILLS && left().length > 0); nth++) {
+      for (let nth = 0; nth < MIN_KILLS || (nth < MAX_KILLS && listUnkilled().length > 0); nth++) {
         const uploadMethod = methods[nth % methods.length]
         const file = files[nth % files.length]
         if (uploadMethod && file) videos.push(await uploadMethod(uploader, file, `kill-${Date.now()}-${nth}`))
@@ -97,6 +97,6 @@ describeChart('killed pods', () => {
       expect((await fetch(last.video?.uri.hls ?? '')).status).toBe(200)
     }
     expect(new Set(videos).size).toBeGreaterThanOrEqual(MIN_KILLS)
-    expect(left()).toEqual([])
+    expect(listUnkilled()).toEqual([])
   })
 })

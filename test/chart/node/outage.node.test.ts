@@ -3,9 +3,9 @@ import type { V1Pod } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
 import { createTenant, type Tenant } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
-import { getJson, kubectl } from './support/commands.ts'
+import { kubectl, readKubectlJson } from './support/commands.ts'
 import { OUTSIDE } from './support/outside.ts'
-import { NAMESPACE, type Release, theRelease } from './support/release.ts'
+import { NAMESPACE, prepareRelease, type Release } from './support/release.ts'
 
 jest.setTimeout(1_200_000)
 /** Longer than liveness probes would tolerate. */
@@ -16,12 +16,12 @@ let platform: Release
 let tenant: Tenant
 
 beforeAll(async () => {
-  platform = await theRelease()
+  platform = await prepareRelease()
   tenant = await createTenant(platform.system)
 })
 
 async function pods(): Promise<{ name: string; component: string; isReady: boolean; restarts: number }[]> {
-  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
+  const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
   return items.map(({ metadata, status }) => ({
     name: metadata?.name ?? '',
     component: metadata?.labels?.['app.kubernetes.io/component'] ?? '',

@@ -9,16 +9,16 @@ import { createTenant, upload, type VideoRecord, waitUntilSettled } from '../../
 import { IMAGES } from '../../cluster/images/images.ts'
 import { NETWORK } from '../../cluster/node/network.ts'
 import { chart, describeChart } from '../support/chart.ts'
-import { apply, getJson, helm, kubectl } from './support/commands.ts'
+import { apply, helm, kubectl, readKubectlJson } from './support/commands.ts'
 import { ENCODE, fixedService, imageValues, NAMESPACE, restricted } from './support/release.ts'
-import { createScene, type Scene } from './support/scene.ts'
+import { prepareScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_200_000)
 
 let scene: Scene
 
 beforeAll(async () => {
-  scene = await createScene('minute.mp4')
+  scene = await prepareScene('minute.mp4')
 })
 afterAll(() => scene?.end())
 
@@ -26,7 +26,7 @@ describeChart('the complete platform', () => {
   let byJobs: VideoRecord
 
   test('fetches a video by URL, encodes it by a Job of several chunks, and delivers it', async () => {
-    const jobs = async () => (await getJson<{ items: V1Job[] }>('jobs', '--namespace', ENCODE)).items
+    const jobs = async () => (await readKubectlJson<{ items: V1Job[] }>('jobs', '--namespace', ENCODE)).items
     const before = new Set((await jobs()).map(({ metadata }) => metadata?.uid))
     const newJobs = new Map<string, V1Job>()
     const { api, tenant, sources } = scene
@@ -90,7 +90,7 @@ describeChart('the complete platform', () => {
 
   test('every gateway rejects a revoked key', async () => {
     const otherTenant = await createTenant(scene.platform.system)
-    const pods = await getJson<{ items: { status: { podIP: string } }[] }>(
+    const pods = await readKubectlJson<{ items: { status: { podIP: string } }[] }>(
       'pods',
       '--namespace',
       NAMESPACE,

@@ -4,9 +4,9 @@ import { waitFor } from '@vitascope/testing'
 import { IMAGES } from '../../cluster/images/images.ts'
 import { NETWORK } from '../../cluster/node/network.ts'
 import { describeChart } from '../support/chart.ts'
-import { apply, getJson, kubectl } from './support/commands.ts'
+import { apply, kubectl, readKubectlJson } from './support/commands.ts'
 import { OUTSIDE } from './support/outside.ts'
-import { ENCODE, NAMESPACE, theRelease } from './support/release.ts'
+import { ENCODE, NAMESPACE, prepareRelease } from './support/release.ts'
 
 jest.setTimeout(1_200_000)
 
@@ -35,25 +35,25 @@ const edges: Record<string, string[]> = {
   delivery: ['catalogue:50051', 'encoding:50051', 'objects:7070'],
   collaboration: ['auth:50051', 'catalogue:50051', 'postgres:5432'],
   analytics: ['catalogue:50051', 'postgres:5432'],
-  stranger: [],
+  outsider: [],
 }
 /**
  * Idle test pods: the pod of a Job is too short-lived for a test, and the others are not part of
  * the release.
  */
-const idlePods = { encode: ENCODE, unlabelled: ENCODE, stranger: 'default' }
+const idlePods = { encode: ENCODE, unlabelled: ENCODE, outsider: 'default' }
 
 const pods = new Map<string, V1Pod>()
 
 beforeAll(async () => {
-  await theRelease()
-  const instance = await instanceOfJobs()
-  await apply(Object.entries(idlePods).map(([name, namespace]) => createWaitingPod(name, namespace, instance)))
+  await prepareRelease()
+  const instance = await readInstance()
+  await apply(Object.entries(idlePods).map(([name, namespace]) => buildWaitingPod(name, namespace, instance)))
   for (const [name, namespace] of Object.entries(idlePods))
     await kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--namespace', namespace, '--timeout=120s')
   for (const namespace of [NAMESPACE, ENCODE, OUTSIDE, 'default', 'kube-system']) {
-    const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', namespace, '--field-selector=status.phase=Running')
-    for (const pod of items) pods.set(getName(pod), pod)
+    const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--namespace', namespace, '--field-selector=status.phase=Running')
+    for (const pod of items) pods.set(describePod(pod), pod)
   }
 })
 afterAll(async () => {
@@ -61,19 +61,19 @@ afterAll(async () => {
     await kubectl('delete', 'pod', name, '--namespace', namespace, '--grace-period=0', '--force')
 })
 
-function getName({ metadata }: V1Pod): string {
+function describePod({ metadata }: V1Pod): string {
   const labels = metadata?.labels ?? {}
   if (labels['k8s-app'] === 'kube-dns') return 'names'
-  return metadata?.namespace === 'default' ? 'stranger' : (labels['app.kubernetes.io/component'] ?? labels['app'] ?? '')
+  return metadata?.namespace === 'default' ? 'outsider' : (labels['app.kubernetes.io/component'] ?? labels['app'] ?? '')
 }
 
 /** Returns the label by which encoding identifies its Jobs. */
-async function instanceOfJobs(): Promise<string> {
+async function readInstance(): Promise<string> {
   const path = 'jsonpath={.spec.template.spec.containers[0].env[?(@.name=="VITASCOPE_KUBERNETES_INSTANCE")].value}'
   return (await kubectl('get', 'deployment', 'videos-vitascope-encoding', '--namespace', NAMESPACE, '-o', path)).trim()
 }
 
-function createWaitingPod(name: string, namespace: string, instance: string): object {
+function buildWaitingPod(name: string, namespace: string, instance: string): object {
   const labels = {
     'app.kubernetes.io/managed-by': 'vitascope-encoding',
     'app.kubernetes.io/instance': instance,
@@ -108,9 +108,9 @@ function targets(): Record<string, [string, number]> {
 }
 
 /** Returns the targets to which a pod can connect. A denied connection times out. */
-async function reachedFrom(name: string, those: Record<string, [string, number]>): Promise<string[]> {
+async function listReachable(name: string, targetAddresses: Record<string, [string, number]>): Promise<string[]> {
   const script = `const { connect } = require('node:net')
-for (const [name, [host, port]] of Object.entries(${JSON.stringify(those)})) {
+for (const [name, [host, port]] of Object.entries(${JSON.stringify(targetAddresses)})) {
   const socket = connect({ host, port })
   socket.setTimeout(3000, () => socket.destroy())
   socket.on('connect', () => { console.log(name); socket.destroy() })
@@ -130,16 +130,18 @@ for (const [name, [host, port]] of Object.entries(${JSON.stringify(those)})) {
 
 describeChart('enforced network policies', () => {
   test.each(Object.keys(edges))('%s has access to its documented targets only', async (name) => {
-    const those = targets()
-    for (const edge of Object.values(edges).flat()) expect(Object.keys(those)).toContain(edge)
+    const targetAddresses = targets()
+    for (const edge of Object.values(edges).flat()) expect(Object.keys(targetAddresses)).toContain(edge)
     // Ingress to the public ports is open for all pods. The chart does not restrict egress of
     // foreign pods.
-    const open = name === 'stranger' ? ['gateway:8080', NAMES, API, ...Object.keys(those).filter((key) => isOutside(key))] : [NAMES]
+    const open =
+      name === 'outsider' ? ['gateway:8080', NAMES, API, ...Object.keys(targetAddresses).filter((key) => isOutside(key))] : [NAMES]
     const expected = [...new Set([...(edges[name] ?? []), ...open])]
       .filter((key) => !key.startsWith(`${name}:`) || edges[name]?.includes(key))
       .sort()
     // A pod can always reach itself.
-    const reached = async () => (await reachedFrom(name, those)).filter((key) => !key.startsWith(`${name}:`) || edges[name]?.includes(key))
+    const reached = async () =>
+      (await listReachable(name, targetAddresses)).filter((key) => !key.startsWith(`${name}:`) || edges[name]?.includes(key))
     // A policy takes effect half a second after its pod exists.
     let last: string[] = []
     const isAsDocumented = async () => {

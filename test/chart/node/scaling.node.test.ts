@@ -3,9 +3,9 @@ import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
 import { createTenant, type Tenant } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
-import { getJson, kubectl } from './support/commands.ts'
+import { kubectl, readKubectlJson } from './support/commands.ts'
 import { startLoad } from './support/load.ts'
-import { NAMESPACE, type Release, theRelease } from './support/release.ts'
+import { NAMESPACE, prepareRelease, type Release } from './support/release.ts'
 
 jest.setTimeout(1_200_000)
 
@@ -13,14 +13,15 @@ let platform: Release
 let tenant: Tenant
 
 beforeAll(async () => {
-  platform = await theRelease()
+  platform = await prepareRelease()
   tenant = await createTenant(platform.system)
 })
 
 describeChart('the autoscaler', () => {
   test('adds a gateway pod when the CPU usage exceeds the requests', async () => {
     await platform.upgrade({ gateway: { autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 3 } } })
-    const scaler = () => getJson<V2HorizontalPodAutoscaler>('horizontalpodautoscaler', 'videos-vitascope-gateway', '--namespace', NAMESPACE)
+    const scaler = () =>
+      readKubectlJson<V2HorizontalPodAutoscaler>('horizontalpodautoscaler', 'videos-vitascope-gateway', '--namespace', NAMESPACE)
     await waitFor(async () => (await scaler()).status?.currentMetrics?.length, {
       timeout: 120_000,
       interval: 1_000,

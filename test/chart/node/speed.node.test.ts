@@ -7,14 +7,14 @@ import { waitFor } from '@vitascope/testing'
 import { makeSource } from '../../../bench/encode/make-source.ts'
 import { median } from '../../../bench/ratio.ts'
 import { expectSameFrames } from '../../../e2e/support/same-frames.ts'
-import { getFrames } from '../../../e2e/support/sources.ts'
+import { hashFrames } from '../../../e2e/support/sources.ts'
 import { upload, type VideoRecord } from '../../../e2e/support/video-steps.ts'
-import { cpuSecondsOfPods } from '../../cluster/node/pod-groups.ts'
+import { readCpuSeconds } from '../../cluster/node/pod-groups.ts'
 import { describeChart } from '../support/chart.ts'
-import { type BareFfmpeg, bareFfmpeg, type Cost, getHashes } from './support/bare-ffmpeg.ts'
-import { apply, getJson, kubectl } from './support/commands.ts'
+import { type BareFfmpeg, bareFfmpeg, type Cost, parseHashes } from './support/bare-ffmpeg.ts'
+import { apply, kubectl, readKubectlJson } from './support/commands.ts'
 import { ENCODE, NAMESPACE } from './support/release.ts'
-import { createScene, type Scene } from './support/scene.ts'
+import { prepareScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(3_600_000)
 const MINUTES = 2
@@ -38,7 +38,7 @@ let scene: Scene
 let bare: BareFfmpeg
 
 beforeAll(async () => {
-  scene = await createScene()
+  scene = await prepareScene()
   await makeSource(await findFfmpeg(), { content: FILM, seconds: 60 * MINUTES }, join(scene.folder, 'film.mp4'))
   await apply([limits])
   bare = await bareFfmpeg(`${scene.sources.url}/film.mp4`, MINUTES)
@@ -54,14 +54,14 @@ afterAll(async () => {
  * Measures the time from the upload until the video is complete, and the CPU time of the pods of
  * the Job and of the worker.
  */
-async function measureOurs(): Promise<Cost & { video: VideoRecord }> {
-  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--all-namespaces')
+async function measurePlatform(): Promise<Cost & { video: VideoRecord }> {
+  const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--all-namespaces')
   const others = items.filter(({ metadata }) => metadata?.labels?.['app.kubernetes.io/component'] !== 'worker')
-  const used = ({ metadata }: V1Pod) => cpuSecondsOfPods(metadata?.uid ?? '')
+  const used = ({ metadata }: V1Pod) => readCpuSeconds(metadata?.uid ?? '')
   const usedBefore = new Map(others.map((pod) => [pod, used(pod)]))
   // Deleted pods have no metrics any more. Their earlier usage is not part of this video.
-  const cpuSecondsOfOthers = () => others.reduce((sum, pod) => sum + Math.max(0, used(pod) - (usedBefore.get(pod) ?? 0)), 0)
-  const before = cpuSecondsOfPods()
+  const sumOtherCpuSeconds = () => others.reduce((sum, pod) => sum + Math.max(0, used(pod) - (usedBefore.get(pod) ?? 0)), 0)
+  const before = readCpuSeconds()
   const started = performance.now()
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/film.mp4`)
   const getVideo = async () => (await scene.api.get<VideoRecord>(`/video/${id}`)).body
@@ -71,23 +71,23 @@ async function measureOurs(): Promise<Cost & { video: VideoRecord }> {
   const wallSeconds = (performance.now() - started) / 1_000
   const video = await getVideo()
   expect(video.status).toMatchObject({ status: 'ok', code: 2000 })
-  return { wallSeconds, cpuSeconds: cpuSecondsOfPods() - before - cpuSecondsOfOthers(), video }
+  return { wallSeconds, cpuSeconds: readCpuSeconds() - before - sumOtherCpuSeconds(), video }
 }
 
-async function onPods(parallelism: number): Promise<Awaited<ReturnType<typeof measureOurs>>[]> {
+async function onPods(parallelism: number): Promise<Awaited<ReturnType<typeof measurePlatform>>[]> {
   await scene.platform.upgrade({ encoding: { executor: { kubernetes: { parallelism } } } })
-  const areThere = async () => {
-    const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
+  const haveOldPodsEnded = async () => {
+    const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
     return items.every(({ metadata }) => metadata?.deletionTimestamp === undefined)
   }
-  await waitFor(areThere, { timeout: 60_000, interval: 1_000, describe: 'replaced pods to end' })
-  const runs: Awaited<ReturnType<typeof measureOurs>>[] = []
-  for (let round = 0; round < ROUNDS; round++) runs.push(await measureOurs())
+  await waitFor(haveOldPodsEnded, { timeout: 60_000, interval: 1_000, describe: 'replaced pods to end' })
+  const runs: Awaited<ReturnType<typeof measurePlatform>>[] = []
+  for (let round = 0; round < ROUNDS; round++) runs.push(await measurePlatform())
   return runs
 }
 
 const show = ({ cpuSeconds, wallSeconds }: Cost) => `CPU ${cpuSeconds.toFixed(1)} s, wall ${wallSeconds.toFixed(1)} s`
-const middle = (costs: readonly Cost[]): Cost => ({
+const computeMedianCosts = (costs: readonly Cost[]): Cost => ({
   cpuSeconds: median(costs.map((cost) => cost.cpuSeconds)),
   wallSeconds: median(costs.map((cost) => cost.wallSeconds)),
 })
@@ -102,7 +102,7 @@ describeChart('chunked encoding', () => {
     const best = bares.reduce((a, b) => (b.cpuSeconds < a.cpuSeconds ? b : a))
     const [one, two] = [await onPods(1), await onPods(2)]
     for (const [name, runs] of Object.entries({ one, two })) console.log(`${name}: ${runs.map(show).join('; ')}`)
-    const [ofOne, ofTwo] = [middle(one), middle(two)]
+    const [ofOne, ofTwo] = [computeMedianCosts(one), computeMedianCosts(two)]
     console.log(
       `medians: one pod ${show(ofOne)}; two pods ${show(ofTwo)}; best bare ${show(best)}; wall ${(ofTwo.wallSeconds / ofOne.wallSeconds).toFixed(3)}, CPU of two ${(ofTwo.cpuSeconds / best.cpuSeconds).toFixed(3)} of one ffmpeg`,
     )
@@ -110,7 +110,7 @@ describeChart('chunked encoding', () => {
     for (const other of others) await expectSameFrames(first as VideoRecord, other)
     const file = join(scene.folder, 'largest.mp4')
     await writeFile(file, await (await fetch(first?.uri.http['h264_1200'] ?? '')).bytes())
-    const frames = getHashes(await getFrames(file)).split(',')
+    const frames = parseHashes(await hashFrames(file)).split(',')
     expect(frames).toHaveLength(60 * MINUTES * 30)
     expect(frames.slice(0, FIRST_FRAMES).join()).toBe(await bare.getFrames('h264_1200', FIRST_FRAMES))
     // Other load of the machine affects the figures. They are printed above; this check holds on

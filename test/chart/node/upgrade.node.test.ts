@@ -5,14 +5,14 @@ import type { V1Pod } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
 import { parse } from 'yaml'
 import { upload, type VideoRecord, waitUntilSettled } from '../../../e2e/support/video-steps.ts'
-import { provideImagesOf } from '../../cluster/images/images.ts'
+import { provideCommitImages } from '../../cluster/images/images.ts'
 import { importImages } from '../../cluster/node/containerd.ts'
 import { chart, components, describeChart, PREVIOUS_COMMIT, previousChart } from '../support/chart.ts'
-import { getJson, helm, kubectl } from './support/commands.ts'
+import { helm, kubectl, readKubectlJson } from './support/commands.ts'
 import { type LoadReport, percentile, startLoad } from './support/load.ts'
 import { watchEnds } from './support/pod-ends.ts'
-import { getImages, NAMESPACE } from './support/release.ts'
-import { createScene, type Scene } from './support/scene.ts'
+import { buildImageValues, NAMESPACE } from './support/release.ts'
+import { prepareScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_800_000)
 /** `preStopSeconds` of the chart: a pod still answers for this time before it receives SIGTERM. */
@@ -23,19 +23,19 @@ let scene: Scene
 let video: VideoRecord
 
 beforeAll(async () => {
-  scene = await createScene('small.mp4')
+  scene = await prepareScene('small.mp4')
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
   video = await waitUntilSettled(scene.api, id, 300_000)
 })
 afterAll(() => scene?.end())
 
 const CHART = `vitascope-${(parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8')) as { version: string }).version}`
-const settledAgain = async () => {
+const uploadVideo = async () => {
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
   return waitUntilSettled(scene.api, id, 300_000)
 }
-const getPods = async () => {
-  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
+const listPodIds = async () => {
+  const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
   return new Set(items.map(({ metadata }) => metadata?.uid ?? ''))
 }
 
@@ -55,13 +55,13 @@ function load(perSecond: number) {
 }
 
 async function replaceUnderLoad(name: string, perSecond: number, replace: () => Promise<void>): Promise<LoadReport> {
-  const before = await getPods()
+  const before = await listPodIds()
   const running = load(perSecond)
   try {
     await replace()
     // The last old pods may still be terminating.
-    const areGone = async () => [...(await getPods())].every((pod) => !before.has(pod))
-    await waitFor(areGone, { timeout: 60_000, interval: 1_000, describe: 'every pod to be replaced' })
+    const areReplaced = async () => [...(await listPodIds())].every((pod) => !before.has(pod))
+    await waitFor(areReplaced, { timeout: 60_000, interval: 1_000, describe: 'every pod to be replaced' })
   } finally {
     await running.end()
   }
@@ -101,9 +101,9 @@ describeChart('an upgrade', () => {
 
   test('followed by a rollback and a second upgrade loses no call and requires no manual step', async () => {
     const { platform } = scene
-    const former = await provideImagesOf(PREVIOUS_COMMIT)
+    const former = await provideCommitImages(PREVIOUS_COMMIT)
     await importImages(Object.values(former))
-    const images = getImages({ server: former.server.name, encoding: former.encoding.name })
+    const images = buildImageValues({ server: former.server.name, encoding: former.encoding.name })
     const cases: [string, string, () => Promise<unknown>][] = [
       ['to the version before', 'vitascope-0.1.0', () => platform.upgradeTo(previousChart, images)],
       ['to this one', CHART, () => platform.upgradeTo(chart)],
@@ -121,10 +121,10 @@ describeChart('an upgrade', () => {
       console.log(`${name}: ${report.responses} responses, ${report.lost.length} lost, 99 % within ${percentile(report, 0.99)} ms`)
       expect(report.responses).toBeGreaterThan(100)
       expect(report.lost).toEqual([])
-      const { items } = await getJson<{ items: V1Pod[] }>('deployments', '--namespace', NAMESPACE)
+      const { items } = await readKubectlJson<{ items: V1Pod[] }>('deployments', '--namespace', NAMESPACE)
       expect([...new Set(items.map(({ metadata }) => metadata?.labels?.['helm.sh/chart']))]).toEqual([label])
       // Each build can read the data of the other one, and both can encode.
-      expect((await settledAgain()).status).toMatchObject({ status: 'ok', code: 2000 })
+      expect((await uploadVideo()).status).toMatchObject({ status: 'ok', code: 2000 })
     }
   })
 })

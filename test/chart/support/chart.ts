@@ -155,18 +155,18 @@ export function workloads(manifests: readonly Manifest[]): { manifest: Manifest;
 }
 
 /** Returns the pods of a component's workload. */
-export function getPod(manifests: readonly Manifest[], component: string): PodSpec {
+export function findPod(manifests: readonly Manifest[], component: string): PodSpec {
   const workload = workloads(manifests).find((workload) => workload.component === component)
   if (!workload) throw new Error(`no workload of ${component}`)
   return workload.pod
 }
 
 /** Returns the settings of a component's process. */
-export function getSettings(manifests: readonly Manifest[], component: string): Record<string, string> {
-  const [container] = getPod(manifests, component).containers
+export function readSettings(manifests: readonly Manifest[], component: string): Record<string, string> {
+  const [container] = findPod(manifests, component).containers
   return Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? '']))
 }
 
-export function getContainers(pod: PodSpec): Container[] {
+export function listContainers(pod: PodSpec): Container[] {
   return [...(pod.initContainers ?? []), ...pod.containers]
 }

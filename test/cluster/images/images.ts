@@ -82,7 +82,7 @@ export async function provideComposeImages(docker: (...args: string[]) => Promis
  * Builds our own images as of a commit, by its Dockerfile. Requires the commit in the history of
  * the checkout.
  */
-export async function provideImagesOf(commit: string): Promise<Record<'server' | 'encoding', ImageArchive>> {
+export async function provideCommitImages(commit: string): Promise<Record<'server' | 'encoding', ImageArchive>> {
   const names = { server: `localhost/vitascope/server:${commit}`, encoding: `localhost/vitascope/encoding:${commit}` }
   const isMissing = (await findImageId(names.server)) === undefined || (await findImageId(names.encoding)) === undefined
   if (isMissing) {

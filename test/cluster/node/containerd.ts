@@ -25,7 +25,7 @@ export async function startContainerd({ folder, images, pause }: ContainerdLocat
   mkdirSync(plugins, { recursive: true })
   mkdirSync(STATE, { recursive: true })
   mkdirSync(images, { recursive: true })
-  writeFileSync(join(plugins, '10-bridge.conflist'), JSON.stringify(bridge(join(folder, 'addresses'))))
+  writeFileSync(join(plugins, '10-bridge.conflist'), JSON.stringify(buildBridgeConfig(join(folder, 'addresses'))))
   writeFileSync(join(folder, 'containerd.toml'), settings({ images, pause, plugins }))
   const [nsenter = '', ...where] = withinNetwork
   startProgram(folder, {
@@ -102,7 +102,7 @@ state = "${STATE}"
 `
 }
 
-function bridge(dataDir: string) {
+function buildBridgeConfig(dataDir: string) {
   const ipam = {
     type: 'host-local',
     ranges: [[{ subnet: NETWORK.pods, rangeStart: '10.244.0.10' }]],

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClusterLocation } from '../control-plane.ts'
-import { getKubeconfig } from '../keys.ts'
+import { toKubeconfigPath } from '../keys.ts'
 import type { Program } from '../program.ts'
 import { CGROUP } from './cgroups.ts'
 import { SOCKET } from './containerd.ts'
@@ -46,7 +46,7 @@ export function kubelet({ folder, programs }: ClusterLocation): Program {
     command: join(programs, 'kubelet'),
     args: [
       `--config=${join(folder, 'kubelet.json')}`,
-      `--kubeconfig=${getKubeconfig(folder, 'node')}`,
+      `--kubeconfig=${toKubeconfigPath(folder, 'node')}`,
       `--hostname-override=${NODE}`,
       `--node-ip=${NETWORK.node}`,
       `--root-dir=${kubeletFolder}`,
@@ -63,7 +63,7 @@ export function kubeProxy({ folder, programs }: ClusterLocation): Program {
     name: 'kube-proxy',
     command: join(programs, 'kube-proxy'),
     args: [
-      `--kubeconfig=${getKubeconfig(folder, 'proxy')}`,
+      `--kubeconfig=${toKubeconfigPath(folder, 'proxy')}`,
       '--proxy-mode=iptables',
       '--cluster-cidr=10.244.0.0/16',
       `--hostname-override=${NODE}`,
@@ -76,7 +76,7 @@ export function kubeProxy({ folder, programs }: ClusterLocation): Program {
 
 /** Metrics server for `kubectl top` and autoscalers. It runs next to the node, not in a pod. */
 export function metricsServer({ folder }: ClusterLocation, program: string): Program {
-  const adminKubeconfig = getKubeconfig(folder, 'admin')
+  const adminKubeconfig = toKubeconfigPath(folder, 'admin')
   const ca = join(folder, 'keys/ca.crt')
   return {
     name: 'metrics-server',

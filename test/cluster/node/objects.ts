@@ -27,7 +27,7 @@ function volumes(folder: string): object[] {
   return Array.from({ length: VOLUMES }, (_, index) => {
     const path = join(folder, 'volumes', String(index + 1))
     mkdirSync(path, { recursive: true })
-    const here = { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [NODE] }] }
+    const nodeTerm = { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [NODE] }] }
     return {
       apiVersion: 'v1',
       kind: 'PersistentVolume',
@@ -37,7 +37,7 @@ function volumes(folder: string): object[] {
         accessModes: ['ReadWriteOnce', 'ReadWriteMany'],
         storageClassName: 'local',
         local: { path },
-        nodeAffinity: { required: { nodeSelectorTerms: [here] } },
+        nodeAffinity: { required: { nodeSelectorTerms: [nodeTerm] } },
       },
     }
   })

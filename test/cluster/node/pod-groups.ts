@@ -9,7 +9,7 @@ const CLASSES = ['', 'burstable', 'besteffort']
 const numberIn = (...path: string[]) => Number(readFileSync(join(HIERARCHIES, ...path), 'utf8'))
 
 /** Returns the CPU seconds of all pods so far, or of all containers of one running pod. */
-export function cpuSecondsOfPods(uid?: string): number {
+export function readCpuSeconds(uid?: string): number {
   const group =
     uid === undefined
       ? PODS
@@ -28,37 +28,37 @@ export interface ContainerUse {
 
 /** Returns the usage of all running containers, including pause containers. */
 export function containersInUse(): ContainerUse[] {
-  return CLASSES.flatMap((name) => getFolders(PODS, name).map((pod) => join(PODS, name, pod))).flatMap((pod) => {
+  return CLASSES.flatMap((name) => listFolders(PODS, name).map((pod) => join(PODS, name, pod))).flatMap((pod) => {
     const [, podUid] = /\/pod([0-9a-f-]{36})$/.exec(pod) ?? []
     if (podUid === undefined) return []
-    return getFolders(pod).flatMap((containerId) => getUse(podUid, containerId, join(pod, containerId)))
+    return listFolders(pod).flatMap((containerId) => readUse(podUid, containerId, join(pod, containerId)))
   })
 }
 
-function getUse(podUid: string, containerId: string, group: string): ContainerUse[] {
+function readUse(podUid: string, containerId: string, group: string): ContainerUse[] {
   try {
     const [, droppable = '0'] =
       /^total_inactive_file (\d+)$/m.exec(readFileSync(join(HIERARCHIES, 'memory', group, 'memory.stat'), 'utf8')) ?? []
     const memoryBytes = numberIn('memory', group, 'memory.usage_in_bytes') - Number(droppable)
     return [{ podUid, containerId, memoryBytes, cpuSeconds: numberIn('cpuacct', group, 'cpuacct.usage') / 1e9 }]
   } catch (error) {
-    if (isGone(error)) return []
+    if (isMissingFile(error)) return []
     throw error
   }
 }
 
-function getFolders(...path: string[]): string[] {
+function listFolders(...path: string[]): string[] {
   try {
     return readdirSync(join(HIERARCHIES, 'memory', ...path), { withFileTypes: true }).flatMap((entry) =>
       entry.isDirectory() ? [entry.name] : [],
     )
   } catch (error) {
-    if (isGone(error)) return []
+    if (isMissingFile(error)) return []
     throw error
   }
 }
 
 /** A container may end between two reads. */
-function isGone(error: unknown): boolean {
+function isMissingFile(error: unknown): boolean {
   return ['ENOENT', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '')
 }

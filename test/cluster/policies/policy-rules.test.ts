@@ -4,16 +4,16 @@ import type { V1NetworkPolicy, V1NetworkPolicySpec, V1Pod } from '@kubernetes/cl
 import { policyRules } from './policy-rules.ts'
 
 const namespaces = ['videos', 'dns'].map((name) => ({ metadata: { name, labels: { 'kubernetes.io/metadata.name': name } } }))
-const createPod = (name: string, podIP: string, fields: { namespace?: string; phase?: string; hostNetwork?: boolean } = {}): V1Pod => ({
+const buildPod = (name: string, podIP: string, fields: { namespace?: string; phase?: string; hostNetwork?: boolean } = {}): V1Pod => ({
   metadata: { name, namespace: fields.namespace ?? 'videos', labels: { app: name } },
   spec: { containers: [{ name: 'c', ports: [{ name: 'grpc', containerPort: 50051 }] }], hostNetwork: fields.hostNetwork ?? false },
   status: { podIP, phase: fields.phase ?? 'Running' },
 })
-const pods = [createPod('gateway', '10.0.0.1'), createPod('auth', '10.0.0.2'), createPod('names', '10.0.0.3', { namespace: 'dns' })]
-const createPolicy = (spec: V1NetworkPolicySpec): V1NetworkPolicy => ({ metadata: { namespace: 'videos' }, spec })
-const of = (app: string) => ({ matchLabels: { app } })
+const pods = [buildPod('gateway', '10.0.0.1'), buildPod('auth', '10.0.0.2'), buildPod('names', '10.0.0.3', { namespace: 'dns' })]
+const buildPolicy = (spec: V1NetworkPolicySpec): V1NetworkPolicy => ({ metadata: { namespace: 'videos' }, spec })
+const selectApp = (app: string) => ({ matchLabels: { app } })
 /** Returns the rules of one pod's chain without the final drop. */
-function getChain(rules: string, name: string): string[] | undefined {
+function parseChain(rules: string, name: string): string[] | undefined {
   const [, body] = new RegExp(`chain ${name} \\{\\n([\\s\\S]*?)\\n {2}\\}`).exec(rules) ?? []
   const lines = body?.split('\n').map((line) => line.trim())
   if (lines !== undefined) expect(lines.pop()).toBe('counter drop')
@@ -26,27 +26,34 @@ test('pods that no policy selects have no rules', () => {
 })
 
 test('a policy without rules blocks all traffic of its pods in its policy types', () => {
-  const rules = policyRules({ namespaces, pods, policies: [createPolicy({ podSelector: of('auth'), policyTypes: ['Ingress', 'Egress'] })] })
-  expect(getChain(rules, 'ingress_10_0_0_2')).toEqual([])
-  expect(getChain(rules, 'egress_10_0_0_2')).toEqual([])
-  expect(getChain(rules, 'ingress_10_0_0_1')).toBeUndefined()
+  const rules = policyRules({
+    namespaces,
+    pods,
+    policies: [buildPolicy({ podSelector: selectApp('auth'), policyTypes: ['Ingress', 'Egress'] })],
+  })
+  expect(parseChain(rules, 'ingress_10_0_0_2')).toEqual([])
+  expect(parseChain(rules, 'egress_10_0_0_2')).toEqual([])
+  expect(parseChain(rules, 'ingress_10_0_0_1')).toBeUndefined()
   expect(rules).toContain('ip daddr vmap { 10.0.0.2 : jump ingress_10_0_0_2 }')
 })
 
 test.each<[string, V1NetworkPolicySpec, string, string[]]>([
   [
     'pods of the same namespace to a named port',
-    { podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('gateway') }], ports: [{ port: 'grpc', protocol: 'TCP' }] }] },
+    {
+      podSelector: selectApp('auth'),
+      ingress: [{ _from: [{ podSelector: selectApp('gateway') }], ports: [{ port: 'grpc', protocol: 'TCP' }] }],
+    },
     'ingress_10_0_0_2',
     ['ip saddr 10.0.0.1 tcp dport 50051 return'],
   ],
   [
     'all peers to a port',
-    { podSelector: of('auth'), ingress: [{ ports: [{ port: 8080 }] }] },
+    { podSelector: selectApp('auth'), ingress: [{ ports: [{ port: 8080 }] }] },
     'ingress_10_0_0_2',
     ['tcp dport 8080 return'],
   ],
-  ['all peers', { podSelector: of('auth'), ingress: [{}] }, 'ingress_10_0_0_2', ['return']],
+  ['all peers', { podSelector: selectApp('auth'), ingress: [{}] }, 'ingress_10_0_0_2', ['return']],
   [
     'traffic to pods of another namespace',
     {
@@ -54,7 +61,7 @@ test.each<[string, V1NetworkPolicySpec, string, string[]]>([
       policyTypes: ['Egress'],
       egress: [
         {
-          to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'dns' } }, podSelector: of('names') }],
+          to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'dns' } }, podSelector: selectApp('names') }],
           ports: [{ port: 53, protocol: 'UDP' }],
         },
       ],
@@ -65,7 +72,7 @@ test.each<[string, V1NetworkPolicySpec, string, string[]]>([
   [
     'traffic to a range of ports of a network with exceptions',
     {
-      podSelector: of('gateway'),
+      podSelector: selectApp('gateway'),
       policyTypes: ['Egress'],
       egress: [
         {
@@ -79,7 +86,7 @@ test.each<[string, V1NetworkPolicySpec, string, string[]]>([
   ],
   [
     'no traffic if the selector matches no pod',
-    { podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('worker') }] }] },
+    { podSelector: selectApp('auth'), ingress: [{ _from: [{ podSelector: selectApp('worker') }] }] },
     'ingress_10_0_0_2',
     [],
   ],
@@ -93,11 +100,11 @@ test.each<[string, V1NetworkPolicySpec, string, string[]]>([
     ['ip saddr 10.0.0.1 return'],
   ],
 ])('allows %s', (_, spec, chain, expected) => {
-  expect(getChain(policyRules({ namespaces, pods, policies: [createPolicy(spec)] }), chain)).toEqual(expected)
+  expect(parseChain(policyRules({ namespaces, pods, policies: [buildPolicy(spec)] }), chain)).toEqual(expected)
 })
 
 test('ignores pods that have ended, and pods in the network of the node', () => {
-  const otherPods = [createPod('auth', '10.0.0.8', { phase: 'Succeeded' }), createPod('auth', '10.0.0.9', { hostNetwork: true })]
-  const policies = [createPolicy({ podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('auth') }] }] })]
+  const otherPods = [buildPod('auth', '10.0.0.8', { phase: 'Succeeded' }), buildPod('auth', '10.0.0.9', { hostNetwork: true })]
+  const policies = [buildPolicy({ podSelector: selectApp('auth'), ingress: [{ _from: [{ podSelector: selectApp('auth') }] }] })]
   expect(policyRules({ namespaces, pods: [...pods, ...otherPods], policies })).not.toMatch(/10[._]0[._]0[._][89]/)
 })

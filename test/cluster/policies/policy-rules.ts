@@ -30,16 +30,18 @@ const TABLE = 'vitascope-policies'
  * of the called pod. Pods in the host network are ignored.
  */
 export function policyRules({ namespaces, pods, policies }: ClusterState): string {
-  const getLabels = new Map(namespaces.map(({ metadata }) => [metadata?.name ?? '', metadata?.labels ?? {}]))
+  const namespaceLabels = new Map(namespaces.map(({ metadata }) => [metadata?.name ?? '', metadata?.labels ?? {}]))
   const alive = pods.filter(
     ({ status, spec }) => status?.podIP !== undefined && !spec?.hostNetwork && !['Succeeded', 'Failed'].includes(status.phase ?? ''),
   )
-  const getPeers = (peer: V1NetworkPolicyPeer, namespace: string, side: Side): Peer[] => {
+  const resolvePeers = (peer: V1NetworkPolicyPeer, namespace: string, side: Side): Peer[] => {
     // Pods have IPv4 addresses only.
     if (peer.ipBlock) return peer.ipBlock.cidr.includes(':') ? [] : [{ match: block(peer.ipBlock, side) }]
     return alive
       .filter((pod) =>
-        peer.namespaceSelector ? selects(peer.namespaceSelector, getLabels.get(getNamespace(pod)) ?? {}) : getNamespace(pod) === namespace,
+        peer.namespaceSelector
+          ? selects(peer.namespaceSelector, namespaceLabels.get(getNamespace(pod)) ?? {})
+          : getNamespace(pod) === namespace,
       )
       .filter((pod) => selects(peer.podSelector, pod.metadata?.labels ?? {}))
       .map((pod) => ({ match: `ip ${side} ${getAddress(pod)}`, pod }))
@@ -48,16 +50,16 @@ export function policyRules({ namespaces, pods, policies }: ClusterState): strin
   const jumps: Record<Direction, string[]> = { ingress: [], egress: [] }
   for (const pod of alive) {
     for (const direction of ['ingress', 'egress'] as const) {
-      const own = policies.filter((policy) => isOf(policy, pod) && getTypes(policy).includes(direction))
+      const own = policies.filter((policy) => appliesToPod(policy, pod) && listTypes(policy).includes(direction))
       if (own.length === 0) continue
       const name = `${direction}_${getAddress(pod).replaceAll('.', '_')}`
       const side: Side = direction === 'ingress' ? 'saddr' : 'daddr'
       const rules = own.flatMap((policy) =>
-        getLists(policy, direction).flatMap(({ peers, ports }) => {
+        listRules(policy, direction).flatMap(({ peers, ports }) => {
           const allowedPeers: Peer[] =
-            peers.length === 0 ? [{ match: '' }] : peers.flatMap((peer) => getPeers(peer, policy.metadata?.namespace ?? '', side))
+            peers.length === 0 ? [{ match: '' }] : peers.flatMap((peer) => resolvePeers(peer, policy.metadata?.namespace ?? '', side))
           return allowedPeers.flatMap(({ match, pod: peerPod }) =>
-            getPorts(ports, direction === 'ingress' ? pod : peerPod).map(
+            formatPorts(ports, direction === 'ingress' ? pod : peerPod).map(
               (port) => `    ${[match, port, 'return'].filter(Boolean).join(' ')}`,
             ),
           )
@@ -104,17 +106,17 @@ function getAddress(pod: V1Pod): string {
   return pod.status?.podIP ?? ''
 }
 
-function isOf({ metadata, spec }: V1NetworkPolicy, pod: V1Pod): boolean {
+function appliesToPod({ metadata, spec }: V1NetworkPolicy, pod: V1Pod): boolean {
   return metadata?.namespace === getNamespace(pod) && selects(spec?.podSelector, pod.metadata?.labels ?? {})
 }
 
 /** Returns the policy types. If they are not set, they follow from the rules. */
-function getTypes({ spec }: V1NetworkPolicy): Direction[] {
+function listTypes({ spec }: V1NetworkPolicy): Direction[] {
   const types = spec?.policyTypes ?? ['Ingress', ...(spec?.egress ? ['Egress'] : [])]
   return types.map((type) => (type === 'Ingress' ? 'ingress' : 'egress'))
 }
 
-function getLists({ spec }: V1NetworkPolicy, direction: Direction): { peers: V1NetworkPolicyPeer[]; ports: V1NetworkPolicyPort[] }[] {
+function listRules({ spec }: V1NetworkPolicy, direction: Direction): { peers: V1NetworkPolicyPeer[]; ports: V1NetworkPolicyPort[] }[] {
   if (direction === 'ingress') return (spec?.ingress ?? []).map((rule) => ({ peers: rule._from ?? [], ports: rule.ports ?? [] }))
   return (spec?.egress ?? []).map(({ to = [], ports = [] }) => ({ peers: to, ports }))
 }
@@ -123,16 +125,16 @@ function block({ cidr, except = [] }: { cidr: string; except?: string[] }, side:
   return [`ip ${side} ${cidr}`, ...(except.length === 0 ? [] : [`ip ${side} != { ${except.join(', ')} }`])].join(' ')
 }
 
-function getPorts(ports: readonly V1NetworkPolicyPort[], called: V1Pod | undefined): string[] {
+function formatPorts(ports: readonly V1NetworkPolicyPort[], called: V1Pod | undefined): string[] {
   if (ports.length === 0) return ['']
   return ports.flatMap(({ port, endPort, protocol = 'TCP' }) => {
     const kind = protocol.toLowerCase()
     if (port === undefined) return [`meta l4proto ${kind}`]
-    return getNumbers(port, called).map((number) => `${kind} dport ${number}${endPort === undefined ? '' : `-${endPort}`}`)
+    return resolvePort(port, called).map((number) => `${kind} dport ${number}${endPort === undefined ? '' : `-${endPort}`}`)
   })
 }
 
-function getNumbers(port: string | number, called: V1Pod | undefined): number[] {
+function resolvePort(port: string | number, called: V1Pod | undefined): number[] {
   if (typeof port === 'number') return [port]
   return (called?.spec?.containers ?? []).flatMap(({ ports = [] }) =>
     ports.filter(({ name }) => name === port).map(({ containerPort }) => containerPort),

@@ -78,13 +78,13 @@ test('rejects events while the disk is full, and continues in the same file afte
       return handle
     },
   })
-  for (const kept of ['a', 'b']) {
+  for (const storedId of ['a', 'b']) {
     disk.full = true
     for (const lost of ['x', 'y', 'z']) {
       await expect(spool.append(createBatch(lost))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5, cause: { code: 'ENOSPC' } })
     }
     disk.full = false
-    await spool.append(createBatch(kept))
+    await spool.append(createBatch(storedId))
     expect(await readdir(folder)).toHaveLength(1)
   }
   expect(await drainLines(spool)).toEqual(['a\n', 'b\n'])

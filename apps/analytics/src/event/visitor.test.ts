@@ -19,9 +19,9 @@ const userAgent = 'a browser of this test'
 function replica(now = noon) {
   const clock = { now }
   const visitors = createVisitors(database.db, () => clock.now)
-  const of = (more: Partial<Parameters<typeof visitors.findId>[0]> = {}) =>
+  const findVisitor = (more: Partial<Parameters<typeof visitors.findId>[0]> = {}) =>
     visitors.findId({ address, userAgent, day: toDay(clock.now), ...more })
-  return { clock, of, renew: visitors.renewSalts }
+  return { clock, findVisitor, renew: visitors.renewSalts }
 }
 const saltDays = async () =>
   (await database.db.query<{ day: string }>('select day::text as day from salt order by day')).map(({ day }) => day)
@@ -29,38 +29,41 @@ const saltDays = async () =>
 test('a visitor has the same id all day on every replica, and another address or browser has another id', async () => {
   const [firstReplica, secondReplica] = [replica(), replica()]
   await Promise.all([firstReplica.renew(), secondReplica.renew()])
-  const [first, second] = await Promise.all([firstReplica.of(), secondReplica.of()])
+  const [first, second] = await Promise.all([firstReplica.findVisitor(), secondReplica.findVisitor()])
   expect(first).toMatch(/^[0-9a-f]{16}$/)
   expect(second).toBe(first)
   firstReplica.clock.now += 11 * 3_600_000
   await firstReplica.renew()
-  expect(await firstReplica.of()).toBe(first)
-  expect(new Set([first, await firstReplica.of({ address: '192.0.2.78' }), await firstReplica.of({ userAgent: 'another' })]).size).toBe(3)
-  expect(await firstReplica.of({ address: '' })).toBeUndefined()
+  expect(await firstReplica.findVisitor()).toBe(first)
+  expect(
+    new Set([first, await firstReplica.findVisitor({ address: '192.0.2.78' }), await firstReplica.findVisitor({ userAgent: 'another' })])
+      .size,
+  ).toBe(3)
+  expect(await firstReplica.findVisitor({ address: '' })).toBeUndefined()
 })
 
 test('a visitor has another id on each day', async () => {
-  const { clock, of } = replica()
+  const { clock, findVisitor } = replica()
   const days: (string | undefined)[] = []
-  for (let day = 0; day < 5; day++, clock.now += DAY) days.push(await of())
+  for (let day = 0; day < 5; day++, clock.now += DAY) days.push(await findVisitor())
   expect(new Set(days).size).toBe(5)
 })
 
 test('a late event has the visitor id of its own day', async () => {
-  const { clock, of, renew } = replica()
+  const { clock, findVisitor, renew } = replica()
   const yesterday = toDay(noon)
-  const then = await of()
+  const then = await findVisitor()
   clock.now += DAY
   await renew()
-  expect(await of({ day: yesterday })).toBe(then)
+  expect(await findVisitor({ day: yesterday })).toBe(then)
   // A replica that started today computes the same visitor id.
-  expect(await replica(clock.now).of({ day: yesterday })).toBe(then)
+  expect(await replica(clock.now).findVisitor({ day: yesterday })).toBe(then)
 })
 
 test('a salt is removed when events of its day are no longer accepted', async () => {
-  const { clock, of, renew } = replica()
+  const { clock, findVisitor, renew } = replica()
   await renew()
-  const kept = await of()
+  const firstVisitor = await findVisitor()
   expect(await saltDays()).toEqual(['2030-05-09', '2030-05-10', '2030-05-11'])
   clock.now += 2 * DAY
   await renew()
@@ -68,7 +71,7 @@ test('a salt is removed when events of its day are no longer accepted', async ()
   // An attacker with the whole database and the right address cannot reproduce the visitor id.
   const salts = await database.db.query<{ salt: Buffer }>('select salt from salt')
   const tried = salts.map(({ salt }) => createHmac('sha256', salt).update(`${address}\0${userAgent}`).digest('hex').slice(0, 16))
-  expect(tried).not.toContain(kept)
+  expect(tried).not.toContain(firstVisitor)
   // The process has dropped the old salt from memory too.
-  expect(await of({ day: '2030-05-10' })).not.toBe(kept)
+  expect(await findVisitor({ day: '2030-05-10' })).not.toBe(firstVisitor)
 })

@@ -12,15 +12,15 @@ const IDS_PER_CALL = 1_000
  * that start with 9 do not exist.
  */
 function directory() {
-  const state = { away: false, requested: [] as string[], at: 1_000_000, stored: new Map<string, number>() }
+  const state = { isUnavailable: false, requested: [] as string[], at: 1_000_000, stored: new Map<string, number>() }
   const videos = createVideoDirectory({
     catalogue: {
       async listVideoSummaries({ videoIds = [] }) {
-        if (state.away) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is away')
+        if (state.isUnavailable) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is away')
         state.requested.push(...videoIds)
-        const there = videoIds.filter((videoId) => !videoId.startsWith('9'))
+        const existingIds = videoIds.filter((videoId) => !videoId.startsWith('9'))
         return {
-          summaries: there.map((videoId) => ({
+          summaries: existingIds.map((videoId) => ({
             videoId,
             organisationId: '1',
             durationSeconds: Number(videoId),
@@ -54,16 +54,16 @@ test('a cached video is returned even if other videos of the same call evict it'
   await videos.findExisting(['7'])
   await requestAll(videos, ids(100, 199_999))
   const others = ids(500_000, 100)
-  const found = await videos.findExisting(['7', ...others])
-  expect(found.get('7')).toEqual({ videoId: '7', organisationId: '1', durationMs: 7_000, languages: [] })
-  expect(found.size).toBe(101)
+  const existingVideos = await videos.findExisting(['7', ...others])
+  expect(existingVideos.get('7')).toEqual({ videoId: '7', organisationId: '1', durationMs: 7_000, languages: [] })
+  expect(existingVideos.size).toBe(101)
 })
 
 test('videos of one call are all returned and stored, even if they exceed the cache', async () => {
   const { state, videos } = directory()
   const all = ids(1_000_000, MANY).map((id) => `1${id}`)
   expect((await videos.findExisting(all)).size).toBe(MANY)
-  state.away = true
+  state.isUnavailable = true
   state.at += 60_000
   // The first ids were evicted from memory but are stored in the database.
   state.stored = new Map([[all[0] ?? '', 5_000]])
@@ -82,7 +82,7 @@ test('unknown ids evict no video, and are requested again after a second', async
   state.at += 1_000
   await videos.findExisting(['7', '999'])
   expect(state.requested).toEqual(['999', '999'])
-  state.away = true
+  state.isUnavailable = true
   state.at += 60_000
   expect((await videos.findExisting(['7'])).has('7')).toBe(true)
   await expect(videos.findExisting(['7', '999'])).rejects.toMatchObject({ reason: 'VIDEO_UNCHECKED' })
@@ -91,9 +91,9 @@ test('unknown ids evict no video, and are requested again after a second', async
 test('a deleted video is no longer active', async () => {
   const { state, videos } = directory()
   state.stored = new Map([['9', 9_000]])
-  state.away = true
+  state.isUnavailable = true
   expect((await videos.findExisting(['9'])).has('9')).toBe(true)
-  state.away = false
+  state.isUnavailable = false
   state.at += 1_000
   expect((await videos.findExisting(['9'])).has('9')).toBe(false)
   expect((await videos.findExisting(['9'])).has('9')).toBe(false)

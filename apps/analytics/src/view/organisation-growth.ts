@@ -9,13 +9,13 @@ const MAX_ORGANISATIONS = 10
 /** Adds the number of rows of one merge to the counts of today. */
 export async function addGrowth(query: Query, views: Iterable<BatchedView>, added: readonly ViewPart[]): Promise<void> {
   const growth = new Map<string, { events: number; views: number }>()
-  const getCounts = (organisationId: string) => {
+  const findOrAddCounts = (organisationId: string) => {
     const counts = growth.get(organisationId) ?? { events: 0, views: 0 }
     growth.set(organisationId, counts)
     return counts
   }
-  for (const { organisationId, events } of views) getCounts(organisationId).events += events
-  for (const { organisationId } of added) getCounts(organisationId).views++
+  for (const { organisationId, events } of views) findOrAddCounts(organisationId).events += events
+  for (const { organisationId } of added) findOrAddCounts(organisationId).views++
   const rows = [...growth]
   await query(
     `insert into organisation_growth as stored (day, organisation_id, events, views)

@@ -48,12 +48,12 @@ test('split, shuffled and repeated events merge into the same views', () => {
         fc.record({
           events: fc.constant(events),
           order: fc.shuffledSubarray([...events.keys()], { minLength: events.length }),
-          again: fc.subarray([...events.keys()]),
+          repeated: fc.subarray([...events.keys()]),
           size: fc.integer({ min: 1, max: 5 }),
         }),
       ),
-      ({ events, order, again, size }) => {
-        const received = [...order, ...again].flatMap((nth) => events[nth] ?? [])
+      ({ events, order, repeated, size }) => {
+        const received = [...order, ...repeated].flatMap((nth) => events[nth] ?? [])
         const pieces = Array.from({ length: Math.ceil(received.length / size) }, (_, nth) =>
           batchViews(received.slice(nth * size, (nth + 1) * size)),
         )

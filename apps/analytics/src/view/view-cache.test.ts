@@ -29,7 +29,7 @@ test('the views of a batch are returned once, by the id of the batch', () => {
 test('beyond the maximum, the oldest entries are removed, even without reads', () => {
   const cache = createViewCache({ writer, max: 10 })
   for (let batch = 1; batch <= 1_000; batch++) cache.add(String(batch), views(4))
-  expect(Array.from({ length: 1_000 }, (_, nth) => cache.remove(String(nth + 1), writer)).filter((found) => found)).toHaveLength(2)
+  expect(Array.from({ length: 1_000 }, (_, nth) => cache.remove(String(nth + 1), writer)).filter((removed) => removed)).toHaveLength(2)
   // A batch larger than the bound is not cached and must be read from the database.
   cache.add('1001', views(11))
   expect(cache.remove('1001', writer)).toBeUndefined()
@@ -69,10 +69,10 @@ test.each([
 
 test('a repeated batch id replaces the entry, and the maximum counts only the new one', () => {
   const cache = createViewCache({ writer, max: 10 })
-  const [first, again] = [views(6), views(6)]
+  const [first, second] = [views(6), views(6)]
   cache.add('1', first)
-  cache.add('1', again)
+  cache.add('1', second)
   cache.add('2', views(4))
-  expect(cache.remove('1', writer)).toBe(again)
+  expect(cache.remove('1', writer)).toBe(second)
   expect(cache.remove('2', writer)).toHaveLength(1)
 })

@@ -1,6 +1,6 @@
 import type { Handlers } from '@vitascope/grpc'
 import type { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
-import { decodePageToken, encodePageToken, getPageSize, invalidPageToken } from '@vitascope/request'
+import { decodePageToken, encodePageToken, invalidPageToken, toPageSize } from '@vitascope/request'
 import { MAX_ROWS } from '../rules/page-size.ts'
 import { type AuditStore, appendEntries, listEntries } from './audit.ts'
 import { isEntryId } from './entry-id.ts'
@@ -27,7 +27,7 @@ export function auditHandlers(log: AuditStore): Handlers<typeof AuditServiceServ
 }
 
 function readPage({ pageSize, pageToken }: { pageSize: number; pageToken: string }): { size: number; before: string | undefined } {
-  const size = getPageSize({ pageSize }, MAX_ROWS)
+  const size = toPageSize({ pageSize }, MAX_ROWS)
   const [before] = decodePageToken(pageToken, 1) ?? []
   if (before !== undefined && !isEntryId(before)) throw invalidPageToken()
   return { size, before }

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 let count = 0
-function createUser(more: Partial<NewUser> = {}): NewUser {
+function buildUser(more: Partial<NewUser> = {}): NewUser {
   return {
     organisationId: '2',
     firstName: 'Ann',
@@ -35,7 +35,7 @@ const allowed = () => undefined
 
 test('of ten concurrent users with the same email address in different case, one is created', async () => {
   const tries = Array.from({ length: 10 }, (_, i) =>
-    users.create(createUser({ email: i % 2 ? 'Same@Example.org' : 'same@example.ORG' }), call).then(
+    users.create(buildUser({ email: i % 2 ? 'Same@Example.org' : 'same@example.ORG' }), call).then(
       () => 'made',
       (error: { reason: string }) => error.reason,
     ),
@@ -46,8 +46,8 @@ test('of ten concurrent users with the same email address in different case, one
 test('when two system users delete and demote each other at the same time, one remains', async () => {
   for (let round = 0; round < 5; round++) {
     const created = [
-      await users.create(createUser({ userType: 'system' }), call),
-      await users.create(createUser({ userType: 'system' }), call),
+      await users.create(buildUser({ userType: 'system' }), call),
+      await users.create(buildUser({ userType: 'system' }), call),
     ]
     const [first, second] = created.map((user) => user.userId)
     const outcomes = await Promise.allSettled([
@@ -63,14 +63,14 @@ test('when two system users delete and demote each other at the same time, one r
 })
 
 test('a user of another organisation is not found', async () => {
-  const { userId } = await users.create(createUser(), call)
+  const { userId } = await users.create(buildUser(), call)
   expect(await users.find({ userId, scope: '3' }, signal)).toBeUndefined()
   expect(await users.update({ userId, scope: '3' }, { firstName: 'X' }, allowed, signal)).toBeUndefined()
   expect(await users.find({ userId, scope: '2' }, signal)).toMatchObject({ firstName: 'Ann' })
 })
 
 test('an update keeps the fields that it does not name, including the password', async () => {
-  const { userId } = await users.create(createUser({ passwordHash: 'h1', telephoneLand: '123' }), call)
+  const { userId } = await users.create(buildUser({ passwordHash: 'h1', telephoneLand: '123' }), call)
   const updated = await users.update({ userId, scope: within }, { lastName: 'Ray' }, allowed, signal)
   expect(updated).toMatchObject({ firstName: 'Ann', lastName: 'Ray', telephoneLand: '123' })
   expect(JSON.stringify(updated)).not.toContain('h1')

@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 const line = (beginMs: number, text: string): CaptionLine => ({ beginMs, endMs: beginMs + 500, text })
 const LINES = [line(0, 'Good <i>evening</i>'), line(1_000, 'two\nlines \u{1f600} \\ "q" \u2028')]
-const createCaption = (more: Partial<NewCaption> = {}): NewCaption => ({
+const buildCaption = (more: Partial<NewCaption> = {}): NewCaption => ({
   title: 'English',
   language: 'en',
   userId: '7',
@@ -32,7 +32,7 @@ const createCaption = (more: Partial<NewCaption> = {}): NewCaption => ({
   ...more,
 })
 const create = (more: Partial<NewCaption> = {}, scope: string | null = '1', call = createCall()) =>
-  captions.create({ scope, mediaId }, createCaption(more), call)
+  captions.create({ scope, mediaId }, buildCaption(more), call)
 const update = (captionId: string, fields: Partial<CaptionFields>, lines?: CaptionLine[], scope: string | null = '1') =>
   captions.update({ scope, captionId }, { change: (now) => ({ ...now, ...fields }), userId: '8', lines })
 const listCaptions = async () => (await catalogue.videos.find('1', videoId))?.captions
@@ -41,8 +41,8 @@ const readTexts = async (captionId: string) => (await captions.read({ scope: '1'
 describe('captions', () => {
   test('are returned as stored, with line ids in order', async () => {
     const captionId = await create()
-    const found = await captions.read({ scope: '1', captionId })
-    expect(found?.caption).toEqual({
+    const stored = await captions.read({ scope: '1', captionId })
+    expect(stored?.caption).toEqual({
       captionId,
       mediaId,
       organisationId: '1',
@@ -54,8 +54,8 @@ describe('captions', () => {
       createTime: expect.any(Date),
       updateTime: expect.any(Date),
     })
-    expect(found?.lines).toEqual(LINES.map((line) => ({ ...line, captionLineId: expect.stringMatching(/^\d+$/) })))
-    const ids = found?.lines.map(({ captionLineId }) => Number(captionLineId)) ?? []
+    expect(stored?.lines).toEqual(LINES.map((line) => ({ ...line, captionLineId: expect.stringMatching(/^\d+$/) })))
+    const ids = stored?.lines.map(({ captionLineId }) => Number(captionLineId)) ?? []
     expect(ids).toEqual(ids.toSorted((a, b) => a - b))
     const [row] = await catalogue.db.query<{ plain_text: string }>('select plain_text from caption where caption_id = $1', [captionId])
     expect(row?.plain_text).toBe('Good evening\ntwo\nlines \u{1f600} \\ "q" \u2028\n')
@@ -135,12 +135,12 @@ describe('captions', () => {
     expect(await catalogue.db.query('select 1 from caption_line where caption_id = $1', [captionId])).toEqual([])
   })
   test('are searchable in their first 250,000 characters, and little more text is stored for search', async () => {
-    const many = (count: number, last: string) => [...Array.from({ length: count }, () => line(1, 'x '.repeat(4_999))), line(2, last)]
-    const captionId = await create({ lines: [line(0, 'first'), ...many(20, 'within'), ...many(480, 'over')] })
+    const buildLines = (count: number, last: string) => [...Array.from({ length: count }, () => line(1, 'x '.repeat(4_999))), line(2, last)]
+    const captionId = await create({ lines: [line(0, 'first'), ...buildLines(20, 'within'), ...buildLines(480, 'over')] })
     await catalogue.renewSpoken()
-    const words = async (word: string) =>
+    const searchWord = async (word: string) =>
       await catalogue.db.query(`select from caption_search where media_id = $1 and words @@ to_tsquery('simple', $2)`, [mediaId, word])
-    expect([await words('first'), await words('within'), await words('over')].map(({ length }) => length)).toEqual([1, 1, 0])
+    expect([await searchWord('first'), await searchWord('within'), await searchWord('over')].map(({ length }) => length)).toEqual([1, 1, 0])
     const [row] = await catalogue.db.query<{ size: number }>('select length(plain_text) as size from caption where caption_id = $1', [
       captionId,
     ])
@@ -190,13 +190,13 @@ describe('a media', () => {
     expect(errors).toEqual(Array(15).fill('CAPTIONS_FULL'))
     expect(await listCaptions()).toHaveLength(100)
     const other = await catalogue.upload()
-    const captionId = await captions.create({ scope: '1', mediaId: other.mediaId }, createCaption(), createCall())
+    const captionId = await captions.create({ scope: '1', mediaId: other.mediaId }, buildCaption(), createCall())
     await expect(update(captionId, { mediaId })).rejects.toMatchObject({ reason: 'CAPTIONS_FULL' })
   })
   test('of another organisation is not found', async () => {
     await expect(create({}, '2')).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
     await expect(captions.findCreated({ scope: '2', mediaId }, createCall())).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
-    await expect(captions.create({ scope: '1', mediaId: '7' }, createCaption(), createCall())).rejects.toMatchObject({
+    await expect(captions.create({ scope: '1', mediaId: '7' }, buildCaption(), createCall())).rejects.toMatchObject({
       reason: 'MEDIA_NOT_FOUND',
     })
     const captionId = await create({}, null)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createCall, createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { type ContactFormStore, createContactFormStore, type NewContactForm } from './contact-form-store.ts'
 import { createSubmissionStore, type SubmissionStore } from './submission-store.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => catalogue.close())
 
-const createForm = (more: Partial<NewContactForm> = {}): NewContactForm => ({
+const buildForm = (more: Partial<NewContactForm> = {}): NewContactForm => ({
   ...{ organisationId: '1', userId: '7', primaryText: 'Who?', secondaryText: 's', reference: 'r', optInMessage: 'o', buttonText: 'b' },
   ...{ captureNames: true, captureCompanyName: false, captureOptIn: true, gated: false },
   ...more,
@@ -27,12 +27,12 @@ const videoWith = async (contactFormId: string) => {
   await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, contactFormId }))
   return videoId
 }
-const shownBy = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.contactFormId
+const findShownForm = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.contactFormId
 
 describe('a contact form', () => {
   test('is returned as stored, and created once for one idempotency key', async () => {
     const call = createCall({ key: 'form', fingerprint: 'x' })
-    const { userId, ...fields } = createForm()
+    const { userId, ...fields } = buildForm()
     const created = await forms.create({ ...fields, userId }, call)
     expect(created).toEqual({ ...fields, contactFormId: expect.any(String), createdByUserId: '7', createTime: expect.any(Date) })
     expect(await forms.create({ ...fields, userId }, call)).toEqual(created)
@@ -40,7 +40,7 @@ describe('a contact form', () => {
     expect(await forms.list('1', everything)).toEqual([created])
   })
   test('of another organisation is not found', async () => {
-    const { contactFormId } = await forms.create(createForm(), createCall())
+    const { contactFormId } = await forms.create(buildForm(), createCall())
     expect(await forms.find({ scope: '2', contactFormId })).toBeUndefined()
     expect(await forms.list('2', everything)).toEqual([])
     await expect(forms.remove({ scope: '2', contactFormId })).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
@@ -49,8 +49,8 @@ describe('a contact form', () => {
 
 describe('a submission', () => {
   test('is deleted alone and once, and only through the form to which it was sent', async () => {
-    const { contactFormId } = await forms.create(createForm(), createCall())
-    const other = await forms.create(createForm(), createCall())
+    const { contactFormId } = await forms.create(buildForm(), createCall())
+    const other = await forms.create(buildForm(), createCall())
     const [first, second] = [
       await submissions.add(contactFormId, sent, createCall()),
       await submissions.add(contactFormId, sent, createCall()),
@@ -64,23 +64,23 @@ describe('a submission', () => {
 
 describe('a video', () => {
   test('keeps a form of its own organisation until the form is deleted', async () => {
-    const { contactFormId } = await forms.create(createForm(), createCall())
+    const { contactFormId } = await forms.create(buildForm(), createCall())
     const videoId = await videoWith(contactFormId)
-    expect(await shownBy(videoId)).toBe(contactFormId)
+    expect(await findShownForm(videoId)).toBe(contactFormId)
     await forms.remove({ scope: '1', contactFormId })
-    expect(await shownBy(videoId)).toBe('')
+    expect(await findShownForm(videoId)).toBe('')
     await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title: 'Still to be changed' }))
     await expect(videoWith(contactFormId)).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
   })
   test('cannot have a form of another organisation', async () => {
-    const { contactFormId } = await forms.create(createForm({ organisationId: '2' }), createCall())
+    const { contactFormId } = await forms.create(buildForm({ organisationId: '2' }), createCall())
     await expect(videoWith(contactFormId)).rejects.toMatchObject({ kind: 'not_found', reason: 'CONTACT_FORM_NOT_FOUND' })
   })
 })
 
 describe('submissions of viewers', () => {
   test('are stored once for one idempotency key, and deleted with their form', async () => {
-    const { contactFormId } = await forms.create(createForm(), createCall())
+    const { contactFormId } = await forms.create(buildForm(), createCall())
     const call = createCall({ key: `sent ${contactFormId}`, fingerprint: 'x' })
     const first = await submissions.add(contactFormId, { ...sent, videoId: '77' }, call)
     expect(await submissions.add(contactFormId, { ...sent, videoId: '77' }, call)).toBe(first)
@@ -95,12 +95,12 @@ describe('submissions of viewers', () => {
     await expect(submissions.add(contactFormId, sent, createCall())).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
   })
   test('are rejected for a form of an inactive organisation', async () => {
-    await catalogue.organisations.apply(createOrganisation({ organisationId: '3', active: false }))
-    const { contactFormId } = await forms.create(createForm({ organisationId: '3' }), createCall())
+    await catalogue.organisations.apply(buildOrganisation({ organisationId: '3', active: false }))
+    const { contactFormId } = await forms.create(buildForm({ organisationId: '3' }), createCall())
     await expect(submissions.add(contactFormId, sent, createCall())).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
   })
   test('are stored without a limit and without waiting for each other', async () => {
-    const { contactFormId } = await forms.create(createForm(), createCall())
+    const { contactFormId } = await forms.create(buildForm(), createCall())
     await catalogue.db.query('update contact_form set submissions = 100000 where contact_form_id = $1', [contactFormId])
     await catalogue.db.transaction(async ({ query }) => {
       // The lock of another submission.

@@ -15,7 +15,7 @@ const all = { after: '0', limit: 1_000, skip: 0 }
 let createdCount = 0
 const create = (more: object = {}, call = createCall()) =>
   folders.create({ organisationId: '1', userId: '7', name: `Folder ${++createdCount}`, description: '', ...more }, call)
-const createKey = async (more: object = {}) => ({ scope: '1', folderId: (await create(more)).folderId })
+const createFolderKey = async (more: object = {}) => ({ scope: '1', folderId: (await create(more)).folderId })
 const listVideoIds = async (key: { scope: string; folderId: string }, page = all) =>
   (await folders.videos(key, page)).map(({ videoId }) => videoId)
 const listOutcomes = (results: PromiseSettledResult<unknown>[]) =>
@@ -35,7 +35,7 @@ describe('a folder', () => {
     await create({ name: 'same' })
     await create({ name: 'Same', organisationId: '2' })
     await expect(create({ name: 'Same' })).rejects.toMatchObject({ kind: 'exists', reason: 'FOLDER_EXISTS' })
-    const key = await createKey()
+    const key = await createFolderKey()
     const rename = folders.update(key, '8', (now) => ({ ...now, name: 'Same' }))
     await expect(rename).rejects.toMatchObject({ kind: 'exists', reason: 'FOLDER_EXISTS' })
   })
@@ -44,7 +44,7 @@ describe('a folder', () => {
     expect(listOutcomes(results)).toEqual([...Array(19).fill('FOLDER_EXISTS'), 'done'])
   })
   test('is renamed by one of many concurrent calls with the same new name', async () => {
-    const keys = await Promise.all(Array.from({ length: 8 }, () => createKey()))
+    const keys = await Promise.all(Array.from({ length: 8 }, () => createFolderKey()))
     const results = await Promise.allSettled(keys.map((key) => folders.update(key, '8', (now) => ({ ...now, name: 'Wanted' }))))
     expect(listOutcomes(results)).toEqual([...Array(7).fill('FOLDER_EXISTS'), 'done'])
   })
@@ -61,7 +61,7 @@ describe('a folder', () => {
     expect(await create({ name: 'Once' }, call())).toEqual(first)
   })
   test('of another organisation is not found', async () => {
-    const { folderId } = await createKey()
+    const { folderId } = await createFolderKey()
     const { videoId } = await catalogue.upload()
     const key = { scope: '2', folderId }
     const expectedError = { kind: 'not_found', reason: 'FOLDER_NOT_FOUND' }
@@ -75,7 +75,7 @@ describe('a folder', () => {
 
 describe('the videos of a folder', () => {
   test('are listed once each, in the order in which they were added', async () => {
-    const key = await createKey()
+    const key = await createFolderKey()
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await catalogue.upload()).videoId)
     for (const videoId of ids) expect(await folders.addVideo(key, videoId, createCall())).toBe(true)
@@ -94,27 +94,27 @@ describe('the videos of a folder', () => {
     expect(await listVideoIds(key)).toEqual([ids[0], ids[2]])
   })
   test('must belong to the organisation of the folder, even for a system user', async () => {
-    const { folderId } = await createKey()
+    const { folderId } = await createFolderKey()
     const { videoId } = await catalogue.upload({}, { organisationId: '2' })
     for (const id of [videoId, '4611686018427387905', 'x', '']) {
       await expect(folders.addVideo({ scope: null, folderId }, id, createCall())).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     }
   })
   test('are kept when the folder is deleted, and leave it when they are deleted', async () => {
-    const [deletedFolder, keptFolder] = [await createKey(), await createKey()]
+    const [deletedFolder, otherFolder] = [await createFolderKey(), await createFolderKey()]
     const { videoId, mediaId } = await catalogue.upload()
     await folders.addVideo(deletedFolder, videoId, createCall())
-    await folders.addVideo(keptFolder, videoId, createCall())
+    await folders.addVideo(otherFolder, videoId, createCall())
     expect((await folders.remove(deletedFolder)).folderId).toBe(deletedFolder.folderId)
     await expect(folders.remove(deletedFolder)).rejects.toMatchObject({ reason: 'FOLDER_NOT_FOUND' })
     expect(await catalogue.videos.find('1', videoId)).toBeDefined()
-    expect(await listVideoIds(keptFolder)).toEqual([videoId])
+    expect(await listVideoIds(otherFolder)).toEqual([videoId])
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
-    expect(await listVideoIds(keptFolder)).toEqual([])
+    expect(await listVideoIds(otherFolder)).toEqual([])
   })
   test('can be added during the deletion of the folder or of a video without an unexpected error', async () => {
     for (let round = 0; round < 5; round++) {
-      const key = await createKey()
+      const key = await createFolderKey()
       const videos = await Promise.all(Array.from({ length: 4 }, () => catalogue.upload()))
       const results = await Promise.allSettled([
         ...videos.flatMap(({ videoId }) => [folders.addVideo(key, videoId, createCall()), folders.addVideo(key, videoId, createCall())]),
@@ -128,7 +128,7 @@ describe('the videos of a folder', () => {
 })
 
 test('a folder has the current titles and states of its videos, also of videos that change while they are added', async () => {
-  const key = await createKey()
+  const key = await createFolderKey()
   const uploads = await Promise.all(Array.from({ length: 30 }, (_, i) => catalogue.upload({ title: `Before ${i}` })))
   const rename = ({ videoId }: { videoId: string }, title: string) =>
     catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title }))

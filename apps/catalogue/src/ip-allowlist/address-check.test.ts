@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Call, Principal } from '@vitascope/grpc'
-import { createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
 import { checkAddress, createFindAllowedIps } from './address-check.ts'
@@ -9,7 +9,7 @@ import { ipAllowlistHandlers } from './ip-allowlist-rpc.ts'
 let catalogue: CatalogueDatabase
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
-  await catalogue.organisations.apply(createOrganisation({ organisationId: '3', allowedIps: ['192.0.2.0/24', '2001:db8::/32'] }))
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: '3', allowedIps: ['192.0.2.0/24', '2001:db8::/32'] }))
 })
 afterAll(() => catalogue.close())
 

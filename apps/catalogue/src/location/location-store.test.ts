@@ -19,7 +19,9 @@ test('a postcode in several countries is resolved in the requested country, or e
 })
 
 describe('videos by place', () => {
-  const at = (country: string, city: string) => ({ location: { country, city, postcode: '', latitude: 1, longitude: undefined } })
+  const buildLocation = (country: string, city: string) => ({
+    location: { country, city, postcode: '', latitude: 1, longitude: undefined },
+  })
   const page = (
     name: string,
     more: { organisationId?: string; part?: 'country' | 'city'; size?: number; token?: string; skip?: number } = {},
@@ -30,10 +32,10 @@ describe('videos by place', () => {
   const ids = async (...args: Parameters<typeof page>) => (await page(...args)).videos.map(({ videoId }) => videoId)
 
   test('belong to the organisation and match in any case, oldest first', async () => {
-    const first = await catalogue.upload({ title: 'First', ...at('Österreich', 'Zürich') })
-    const second = await catalogue.upload(at('österreich', 'ZÜRICH'))
-    await catalogue.upload(at('Österreich', 'Zürich'), { organisationId: '2' })
-    await catalogue.upload(at('Austria', 'Wien'))
+    const first = await catalogue.upload({ title: 'First', ...buildLocation('Österreich', 'Zürich') })
+    const second = await catalogue.upload(buildLocation('österreich', 'ZÜRICH'))
+    await catalogue.upload(buildLocation('Österreich', 'Zürich'), { organisationId: '2' })
+    await catalogue.upload(buildLocation('Austria', 'Wien'))
     await catalogue.upload({})
     const both = [first.videoId, second.videoId]
     expect(await ids('ÖSTERREICH')).toEqual(both)
@@ -48,7 +50,7 @@ describe('videos by place', () => {
     })
   })
   test('are listed in pages without a gap', async () => {
-    for (let count = 0; count < 7; count++) await catalogue.upload(at('NL', 'Delft'))
+    for (let count = 0; count < 7; count++) await catalogue.upload(buildLocation('NL', 'Delft'))
     const whole = await ids('nl')
     const read: string[] = []
     for (let token: string | undefined = ''; token !== undefined; ) {

@@ -8,7 +8,7 @@ const createEntry = (more: Partial<MetadataEntry> = {}): MetadataEntry => ({
   readOnly: false,
   ...more,
 })
-const many = (count: number) => Array.from({ length: count }, (_, index) => createEntry({ name: toName(index) }))
+const buildEntries = (count: number) => Array.from({ length: count }, (_, index) => createEntry({ name: toName(index) }))
 const toName = (index: number) => `n_${letters(index)}`
 const refusal = (reason: string) => expect.objectContaining({ reason })
 const findInvalidFields = (run: () => void) => {
@@ -60,7 +60,7 @@ describe('adding', () => {
     expect(() => addEntries([createEntry()], [createEntry({ name: 'mood' }), createEntry()], true)).toThrow(refusal('METADATA_EXISTS'))
   })
   test('is possible up to 100 entries per video', () => {
-    const full = addEntries(many(99), [createEntry()], false)
+    const full = addEntries(buildEntries(99), [createEntry()], false)
     expect(full).toHaveLength(100)
     expect(() => addEntries(full, [createEntry({ name: 'mood' })], false)).toThrow(refusal('METADATA_FULL'))
   })

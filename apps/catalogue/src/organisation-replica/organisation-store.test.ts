@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createOrganisations } from './organisation.ts'
 
@@ -12,12 +12,12 @@ afterAll(() => catalogue.close())
 describe('a replica of an organisation', () => {
   test('is replaced only by a newer message', async () => {
     const { organisations } = catalogue
-    const third = createOrganisation({ organisationId: '9', revision: 3, active: false, allowedIps: ['192.0.2.0/24'] })
+    const third = buildOrganisation({ organisationId: '9', revision: 3, active: false, allowedIps: ['192.0.2.0/24'] })
     await organisations.apply(third)
-    await organisations.apply(createOrganisation({ organisationId: '9', revision: 2 }))
-    await organisations.apply(createOrganisation({ organisationId: '9', revision: 3 }))
+    await organisations.apply(buildOrganisation({ organisationId: '9', revision: 2 }))
+    await organisations.apply(buildOrganisation({ organisationId: '9', revision: 3 }))
     expect(await organisations.find('9')).toEqual(third)
-    await organisations.apply(createOrganisation({ organisationId: '9', revision: 4 }))
+    await organisations.apply(buildOrganisation({ organisationId: '9', revision: 4 }))
     expect(await organisations.find('9')).toMatchObject({ revision: 4, active: true, allowedIps: [] })
   })
 })
@@ -27,16 +27,16 @@ describe('the quota of a replica', () => {
   test('is stored, and unchanged by a message without a quota', async () => {
     const { organisations } = catalogue
     const quota = { bytes: 2 ** 53 - 1, minutesPerMonth: 0, concurrentJobs: undefined }
-    await organisations.apply(createOrganisation({ organisationId: '10', revision: 1, quota }))
+    await organisations.apply(buildOrganisation({ organisationId: '10', revision: 1, quota }))
     expect(await readQuota('10')).toEqual(quota)
-    await organisations.apply(createOrganisation({ organisationId: '10', revision: 2, active: false, quota: undefined }))
+    await organisations.apply(buildOrganisation({ organisationId: '10', revision: 2, active: false, quota: undefined }))
     expect(await organisations.find('10')).toMatchObject({ active: false, quota })
-    await organisations.apply(createOrganisation({ organisationId: '10', revision: 3 }))
+    await organisations.apply(buildOrganisation({ organisationId: '10', revision: 3 }))
     expect(await readQuota('10')).toEqual({})
   })
   test('is requested from auth for a replica without a quota', async () => {
-    await catalogue.organisations.apply(createOrganisation({ organisationId: '11', quota: undefined }))
-    const requested = createOrganisation({ organisationId: '11', quota: { concurrentJobs: 3 } })
+    await catalogue.organisations.apply(buildOrganisation({ organisationId: '11', quota: undefined }))
+    const requested = buildOrganisation({ organisationId: '11', quota: { concurrentJobs: 3 } })
     const organisations = createOrganisations(catalogue.organisations, async () => requested)
     expect(await organisations.require('11')).toEqual(requested)
     expect(await readQuota('11')).toEqual({ concurrentJobs: 3 })
@@ -48,7 +48,7 @@ describe('an organisation without a replica', () => {
     let requested = 0
     const organisations = createOrganisations(catalogue.organisations, async (organisationId) => {
       requested++
-      return createOrganisation({ organisationId })
+      return buildOrganisation({ organisationId })
     })
     await organisations.require('20')
     expect(await organisations.require('20')).toMatchObject({ organisationId: '20' })

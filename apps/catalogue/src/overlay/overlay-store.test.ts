@@ -49,8 +49,8 @@ describe('an overlay', () => {
       updateTime: expect.any(Date),
     })
     expect(await overlays.find({ scope: '1', overlayId: created.overlayId })).toEqual(created)
-    const { mediaId: _, disabled: __, ...what } = fields
-    expect(await listOverlays()).toEqual([{ ...what, overlayId: created.overlayId }])
+    const { mediaId: _, disabled: __, ...listedFields } = fields
+    expect(await listOverlays()).toEqual([{ ...listedFields, overlayId: created.overlayId }])
     const { videoId: second } = await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
     expect((await catalogue.videos.find('1', second))?.overlays).toEqual(await listOverlays())
   })

@@ -11,13 +11,19 @@ const findInvalidFields = (overlay: Partial<OverlayFields>): string[] => {
     return (error as { fields: { field: string }[] }).fields.map(({ field }) => field)
   }
 }
-const long = (count: number) => '𝄞'.repeat(count)
+const buildText = (count: number) => '𝄞'.repeat(count)
 
 describe('an overlay', () => {
   test('may be as large as the limits', () => {
     const max = {
-      ...{ title: long(255), description: long(1_000), linkText: long(255), linkAction: long(50), linkTarget: long(50) },
-      ...{ linkJavascriptCode: long(5_000), width: 8_192, height: 1, startSeconds: 0, endSeconds: 59_999, language: 'pt-BR' },
+      ...{
+        title: buildText(255),
+        description: buildText(1_000),
+        linkText: buildText(255),
+        linkAction: buildText(50),
+        linkTarget: buildText(50),
+      },
+      ...{ linkJavascriptCode: buildText(5_000), width: 8_192, height: 1, startSeconds: 0, endSeconds: 59_999, language: 'pt-BR' },
       linkUrl: `https://example.org/${'a'.repeat(2_028)}`,
       imagePath: 'a'.repeat(2_048),
     }
@@ -27,8 +33,15 @@ describe('an overlay', () => {
   test('is rejected with every invalid field', () => {
     expect(
       findInvalidFields({
-        ...{ mediaId: 'x', title: '', description: long(1_001), linkText: long(256), linkAction: long(51), linkTarget: long(51) },
-        ...{ linkJavascriptCode: long(5_001), width: 8_193, height: 0, startSeconds: 60, endSeconds: 59, language: 'x' },
+        ...{
+          mediaId: 'x',
+          title: '',
+          description: buildText(1_001),
+          linkText: buildText(256),
+          linkAction: buildText(51),
+          linkTarget: buildText(51),
+        },
+        ...{ linkJavascriptCode: buildText(5_001), width: 8_193, height: 0, startSeconds: 60, endSeconds: 59, language: 'x' },
         linkUrl: `https://example.org/${'a'.repeat(2_029)}`,
         imagePath: 'a'.repeat(2_049),
       }),

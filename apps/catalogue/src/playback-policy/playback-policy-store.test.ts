@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPlaybackPolicyStore } from './playback-policy-store.ts'
 
@@ -27,7 +27,7 @@ test('a playable video without restrictions is public', async () => {
 
 describe('the allowed IPs', () => {
   test('are those of the video, or else those of its organisation', async () => {
-    await catalogue.organisations.apply(createOrganisation({ organisationId: '5', allowedIps: ['192.0.2.0/24'] }))
+    await catalogue.organisations.apply(buildOrganisation({ organisationId: '5', allowedIps: ['192.0.2.0/24'] }))
     const inherits = await catalogue.play({}, { organisationId: '5' })
     const own = await catalogue.play({ allowedIps: ['198.51.100.1'] }, { organisationId: '5' })
     expect((await findPolicy(inherits.videoId))?.allowedIps).toEqual(['192.0.2.0/24'])
@@ -47,10 +47,10 @@ describe('there is no policy for', () => {
     expect(await findPolicy((await catalogue.upload()).videoId)).toBeUndefined()
   })
   test('a video of an inactive organisation', async () => {
-    await catalogue.organisations.apply(createOrganisation({ organisationId: '6' }))
+    await catalogue.organisations.apply(buildOrganisation({ organisationId: '6' }))
     const { videoId } = await catalogue.play({}, { organisationId: '6' })
     expect(await findPolicy(videoId)).toBeDefined()
-    await catalogue.organisations.apply(createOrganisation({ organisationId: '6', revision: 2, active: false }))
+    await catalogue.organisations.apply(buildOrganisation({ organisationId: '6', revision: 2, active: false }))
     expect(await findPolicy(videoId)).toBeUndefined()
   })
   test('an unknown video', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Call, Principal } from '@vitascope/grpc'
 import { serviceCall } from '@vitascope/grpc'
 import { Playlist } from '@vitascope/proto/catalogue/v1/playlist'
-import { createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createOrganisations } from '../organisation-replica/organisation.ts'
 import { playlistHandlers } from './playlist-rpc.ts'
@@ -12,7 +12,7 @@ const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), p
 const user = (organisationId: string, userType: 'uploader' | 'system' = 'uploader') =>
   toCall({ kind: 'user', keyId: '3', userId: '7', organisationId, userType })
 const owner = user('1')
-const stranger = user('2')
+const foreignCaller = user('2')
 const system = user('2', 'system')
 const guest = toCall({ kind: 'guest' })
 
@@ -82,10 +82,10 @@ test('a playlist of large videos is returned in parts that fit into messages, ea
 })
 
 test('a playlist of an inactive organisation is not found', async () => {
-  await catalogue.organisations.apply(createOrganisation({ organisationId: '1', revision: 2, active: false }))
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: '1', revision: 2, active: false }))
   const playlistId = await createPlaylist([])
   await expect(handlers.findPublicPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ reason: 'PLAYLIST_NOT_FOUND' })
-  await catalogue.organisations.apply(createOrganisation({ organisationId: '1', revision: 3 }))
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: '1', revision: 3 }))
   expect((await handlers.findPublicPlaylist({ playlistId, skip: 0 }, guest)).playlist?.playlistId).toBe(playlistId)
 })
 
@@ -93,7 +93,7 @@ test('a playlist of another organisation returns the same error as a missing one
   const videoId = await createVideo()
   const playlistId = await createPlaylist([videoId])
   for (const [id, caller] of [
-    [playlistId, stranger],
+    [playlistId, foreignCaller],
     ['99', owner],
     ['x', owner],
   ] as const) {
@@ -111,7 +111,7 @@ test('a playlist of another organisation returns the same error as a missing one
   await expect(handlers.listPlaylists({ ...list, organisationId: '77' }, system)).rejects.toMatchObject({
     reason: 'ORGANISATION_NOT_FOUND',
   })
-  expect((await handlers.listPlaylists({ ...list, organisationId: '' }, owner)).playlists.map((found) => found.playlistId)).toContain(
+  expect((await handlers.listPlaylists({ ...list, organisationId: '' }, owner)).playlists.map((playlist) => playlist.playlistId)).toContain(
     playlistId,
   )
 })

@@ -3,7 +3,7 @@ import type { Handlers, Principal } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
 import { Playlist as Message, type PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { Video as VideoMessage } from '@vitascope/proto/catalogue/v1/video'
-import { checkPage, getPageSize, isId } from '@vitascope/request'
+import { checkPage, isId, toPageSize } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { maxMessageSize } from '../rules/message-size.ts'
@@ -38,7 +38,7 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
       return toResponse({ ...stored, videos: filterPublic(stored.videos, new Date()) }, skip)
     },
     async listPlaylists({ organisationId: requestedId, pageSize, pageToken: token, skip }, { principal, signal }) {
-      const size = getPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
+      const size = toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
       const page = await playlists.list({ organisationId, size, token, skip, messageSize: maxMessageSize }, signal)
       return { playlists: page.playlists.map(toMessage), nextPageToken: page.nextPageToken }

@@ -40,10 +40,10 @@ test('a new playlist is empty and has an id', async () => {
 
 test('the id of a playlist differs from the ids of videos and other playlists', async () => {
   const taken = [videoId, (await createPlaylist()).playlistId, '12345']
-  const picky = createPlaylistStore(catalogue.db, () => taken.shift() ?? videoId)
+  const storeWithTakenIds = createPlaylistStore(catalogue.db, () => taken.shift() ?? videoId)
   const fields = createDefaultFields('', '')
-  expect(await picky.create({ organisationId: '1', userId: '7', fields }, createCall())).toEqual({ playlistId: '12345' })
-  await expect(picky.create({ organisationId: '1', userId: '7', fields }, createCall())).rejects.toThrow('were all in use')
+  expect(await storeWithTakenIds.create({ organisationId: '1', userId: '7', fields }, createCall())).toEqual({ playlistId: '12345' })
+  await expect(storeWithTakenIds.create({ organisationId: '1', userId: '7', fields }, createCall())).rejects.toThrow('were all in use')
 })
 
 test('one idempotency key creates one playlist', async () => {

@@ -2,18 +2,18 @@ import { describe, expect, test } from '@jest/globals'
 import { appendVideo, createDefaultFields, removeVideo } from './playlist.ts'
 import { mergePlaylist } from './playlist-mask.ts'
 
-const many = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1))
-const createPlaylist = (...videoIds: string[]) => ({ ...createDefaultFields('Launches', ''), videoIds })
+const buildIds = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1))
+const buildPlaylist = (...videoIds: string[]) => ({ ...createDefaultFields('Launches', ''), videoIds })
 
 test.each([
   ['an empty playlist', 0],
   ['a playlist one below the limit', 24],
 ])('%s accepts one more video', (_, before) => {
-  expect(appendVideo(createPlaylist(...many(before)), '7').videoIds).toEqual([...many(before), '7'])
+  expect(appendVideo(buildPlaylist(...buildIds(before)), '7').videoIds).toEqual([...buildIds(before), '7'])
 })
 
 test('a full playlist rejects another video', () => {
-  expect(() => appendVideo(createPlaylist(...many(25)), '7')).toThrow(
+  expect(() => appendVideo(buildPlaylist(...buildIds(25)), '7')).toThrow(
     expect.objectContaining({ kind: 'failed_precondition', reason: 'PLAYLIST_FULL' }),
   )
 })
@@ -26,21 +26,21 @@ describe('removing a video', () => {
     ['nothing if another video is at the position', '1', 1, ['1', '2', '1', '3']],
     ['nothing past the end', '1', 24, ['1', '2', '1', '3']],
     ['nothing if the video is missing', '9', undefined, ['1', '2', '1', '3']],
-  ])('removes %s', (_, videoId, position, left) => {
-    expect(removeVideo(createPlaylist('1', '2', '1', '3'), videoId, position).videoIds).toEqual(left)
+  ])('removes %s', (_, videoId, position, remaining) => {
+    expect(removeVideo(buildPlaylist('1', '2', '1', '3'), videoId, position).videoIds).toEqual(remaining)
   })
 })
 
 describe('an update', () => {
   const input = { ...createDefaultFields('Landings', 'All of them'), randomise: true, videoLimit: 25, videoIds: ['5', '4', '5'] }
   test('changes the fields in the mask and nothing else', () => {
-    expect(mergePlaylist(createPlaylist('1'), input, ['title', 'randomise', 'video_limit'])).toEqual({
+    expect(mergePlaylist(buildPlaylist('1'), input, ['title', 'randomise', 'video_limit'])).toEqual({
       ...createDefaultFields('Landings', ''),
       randomise: true,
       videoLimit: 25,
       videoIds: ['1'],
     })
-    expect(mergePlaylist(createPlaylist('1'), input, ['video_ids']).videoIds).toEqual(['5', '4', '5'])
+    expect(mergePlaylist(buildPlaylist('1'), input, ['video_ids']).videoIds).toEqual(['5', '4', '5'])
   })
 
   test.each([
@@ -55,16 +55,16 @@ describe('an update', () => {
     [{ monetizationJson: '[1]' }, 'monetization_json'],
     [{ videoLimit: 26 }, 'video_limit'],
     [{ videoLimit: -1 }, 'video_limit'],
-    [{ videoIds: many(26) }, 'video_ids'],
+    [{ videoIds: buildIds(26) }, 'video_ids'],
   ])('rejects %j', (invalid, field) => {
-    expect(() => mergePlaylist(createPlaylist(), { ...input, ...invalid }, [field])).toThrow(
+    expect(() => mergePlaylist(buildPlaylist(), { ...input, ...invalid }, [field])).toThrow(
       expect.objectContaining({ reason: 'INVALID_INPUT', fields: [expect.objectContaining({ field })] }),
     )
   })
 
   test('reports every invalid field at once, including unknown fields', () => {
     const invalid = { ...input, title: 'x'.repeat(256), videoLimit: 0.5 }
-    expect(() => mergePlaylist(createPlaylist(), invalid, ['title', 'video_limit', 'playlist_id'])).toThrow(
+    expect(() => mergePlaylist(buildPlaylist(), invalid, ['title', 'video_limit', 'playlist_id'])).toThrow(
       expect.objectContaining({ message: 'bad fields: update_mask, title, video_limit' }),
     )
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createCall, createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { newRandomId } from '../rules/id.ts'
 import { type Presentation, toStatus } from './presentation.ts'
@@ -173,10 +173,10 @@ describe('any caller', () => {
     expect(await find(presentationId)).toBeDefined()
   })
   test('sees no presentation of an inactive organisation', async () => {
-    await catalogue.organisations.apply(createOrganisation({ organisationId: '3' }))
+    await catalogue.organisations.apply(buildOrganisation({ organisationId: '3' }))
     const { presentationId } = await add('', { organisationId: '3' })
     expect((await isSeen(presentationId))[0]).toBe(true)
-    await catalogue.organisations.apply(createOrganisation({ organisationId: '3', revision: 2, active: false }))
+    await catalogue.organisations.apply(buildOrganisation({ organisationId: '3', revision: 2, active: false }))
     expect((await isSeen(presentationId))[0]).toBe(false)
   })
 })

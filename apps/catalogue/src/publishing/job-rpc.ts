@@ -51,7 +51,7 @@ export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: Slide
       requireService(principal)
       const isNeeded = isId(report.jobId) ? await applyReport(report, signal) : undefined
       if (isNeeded === undefined) throw notFound('job', report.jobId)
-      return { wanted: isNeeded }
+      return { needed: isNeeded }
     },
     async checkJobs({ jobIds }, { principal, signal }) {
       requireService(principal)
@@ -60,7 +60,7 @@ export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: Slide
         jobs.findNeeded(checkedIds, signal),
         slideJobs.findNeeded(checkedIds, signal),
       ])
-      return { wantedJobIds: [...neededJobs, ...neededSlideJobs] }
+      return { neededJobIds: [...neededJobs, ...neededSlideJobs] }
     },
     async checkSets({ jobIds }, { principal, signal }) {
       requireService(principal)

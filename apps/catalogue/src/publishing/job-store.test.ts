@@ -1,6 +1,6 @@
 // Faults: C27
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createCall, createSet } from '../../test/builders.ts'
+import { buildRenditionSet, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
 
@@ -13,7 +13,7 @@ afterAll(() => catalogue.close())
 
 const progress = (jobId: string, percent: number, revision: number) => catalogue.jobs.apply(jobId, { kind: 'progress', percent }, revision)
 const publish = (jobId: string, revision = 100) =>
-  catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, revision)
+  catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId) }, revision)
 const fail = (jobId: string, revision = 100) =>
   catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'not a video' }, revision)
 const replace = (mediaId: string) =>
@@ -39,20 +39,20 @@ describe('reports', () => {
     const { jobId, videoId } = await catalogue.upload()
     expect(await publish(jobId, 5)).toBe(true)
     const first = await catalogue.videos.find('1', videoId)
-    expect(first).toMatchObject({ status: { state: 'ok', progress: 100, code: 2000 }, renditions: createSet(jobId) })
+    expect(first).toMatchObject({ status: { state: 'ok', progress: 100, code: 2000 }, renditions: buildRenditionSet(jobId) })
     expect(await publish(jobId, 5)).toBe(true)
     expect(await progress(jobId, 50, 6)).toBe(false)
     expect(await fail(jobId, 7)).toBe(true)
     expect(await catalogue.videos.find('1', videoId)).toEqual(first)
   })
-  test('of another set of a published job change nothing, and that set is unwanted', async () => {
+  test('of another set of a published job change nothing, and that set is not needed', async () => {
     const { jobId, videoId } = await catalogue.upload()
     await publish(jobId, 5)
     const first = await catalogue.videos.find('1', videoId)
-    const otherSet = { kind: 'published', renditions: { ...createSet(jobId), prefix: 'renditions/again', bytes: 7 } } as const
+    const otherSet = { kind: 'published', renditions: { ...buildRenditionSet(jobId), prefix: 'renditions/again', bytes: 7 } } as const
     expect(await catalogue.jobs.apply(jobId, otherSet, 9)).toBe(false)
     expect(await catalogue.videos.find('1', videoId)).toEqual(first)
-    expect(await catalogue.jobs.findUsedPrefixes([jobId])).toEqual([createSet(jobId).prefix])
+    expect(await catalogue.jobs.findUsedPrefixes([jobId])).toEqual([buildRenditionSet(jobId).prefix])
   })
   test('of the end of a job ignore the revision, because encoding may have failed over', async () => {
     const [first, second] = [await catalogue.upload(), await catalogue.upload()]
@@ -68,7 +68,7 @@ describe('reports', () => {
     await publish(jobId)
     expect((await catalogue.videos.find('1', videoId))?.updateTime).toEqual(before)
   })
-  test('of a set of a failed job change nothing, and that set is unwanted', async () => {
+  test('of a set of a failed job change nothing, and that set is not needed', async () => {
     const { jobId, videoId } = await catalogue.upload()
     await progress(jobId, 40, 1)
     expect(await fail(jobId, 2)).toBe(false)
@@ -79,7 +79,7 @@ describe('reports', () => {
   test('of a preview assign the URLs of the video, which stay the same when the set is published', async () => {
     const { jobId, videoId, mediaId } = await catalogue.upload()
     const findPolicy = () => createPlaybackPolicyStore(catalogue.db).find(videoId)
-    const preview = createSet(jobId, {
+    const preview = buildRenditionSet(jobId, {
       prefix: `preview/${jobId}`,
       renditions: [],
       posterPath: '',
@@ -96,10 +96,10 @@ describe('reports', () => {
     const second = await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
     expect((await createPlaybackPolicyStore(catalogue.db).find(second.videoId))?.sets).toHaveLength(1)
     expect(await publish(jobId)).toBe(true)
-    expect((await findPolicy())?.sets).toEqual([{ version: previewPolicy?.sets[0]?.version, prefix: createSet(jobId).prefix }])
+    expect((await findPolicy())?.sets).toEqual([{ version: previewPolicy?.sets[0]?.version, prefix: buildRenditionSet(jobId).prefix }])
     expect(await catalogue.jobs.apply(jobId, { kind: 'playable', preview }, undefined)).toBe(true)
     expect(await findPlayedJobId(videoId)).toBe(jobId)
-    expect((await catalogue.videos.find('1', videoId))?.renditions).toEqual(createSet(jobId))
+    expect((await catalogue.videos.find('1', videoId))?.renditions).toEqual(buildRenditionSet(jobId))
   })
   test.each([
     ['reported by a preview', 2, 2],
@@ -107,19 +107,22 @@ describe('reports', () => {
   ])('of a new plan change the URLs of the video, because files of two plans cannot be mixed: %s', async (_, previewPlan, completePlan) => {
     const { jobId, videoId } = await catalogue.upload()
     const version = async () => (await createPlaybackPolicyStore(catalogue.db).find(videoId))?.sets[0]?.version
-    const preview = (planNumber: number) => createSet(jobId, { prefix: `preview/${jobId}`, renditions: [], planNumber })
+    const preview = (planNumber: number) => buildRenditionSet(jobId, { prefix: `preview/${jobId}`, renditions: [], planNumber })
     await catalogue.jobs.apply(jobId, { kind: 'playable', preview: preview(0) }, undefined)
     const first = await version()
     await catalogue.jobs.apply(jobId, { kind: 'playable', preview: preview(previewPlan) }, undefined)
     const second = await version()
     expect(second === first).toBe(previewPlan === 1)
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId, { planNumber: completePlan }) }, undefined)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId, { planNumber: completePlan }) }, undefined)
     expect((await version()) === second).toBe(previewPlan === completePlan)
     expect(await version()).not.toBe(first)
   })
   test('of a preview apply until the job ends, and not to a replacement', async () => {
     const { jobId, videoId, mediaId } = await catalogue.upload()
-    const preview = (id: string) => ({ kind: 'playable' as const, preview: createSet(id, { prefix: `preview/${id}`, renditions: [] }) })
+    const preview = (id: string) => ({
+      kind: 'playable' as const,
+      preview: buildRenditionSet(id, { prefix: `preview/${id}`, renditions: [] }),
+    })
     await catalogue.jobs.apply(jobId, preview(jobId), undefined)
     await fail(jobId)
     expect(await findPlayedJobId(videoId)).toBeUndefined()
@@ -153,7 +156,7 @@ describe('a replacement', () => {
     await progress(second, 50, 1)
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({
       status: { progress: 50 },
-      renditions: createSet(first),
+      renditions: buildRenditionSet(first),
       deliveryVersion: version,
     })
     await publish(second)

@@ -1,6 +1,6 @@
 // Faults: A18
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createCall, createSet } from '../../test/builders.ts'
+import { buildRenditionSet, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
 import { mergeMedia } from './media/media.ts'
@@ -50,7 +50,7 @@ describe('a media', () => {
     const preview = async () => (await catalogue.videos.find('1', videoId))?.renditions?.previewPath
     const show = (gifStatus: number) =>
       catalogue.media.update({ scope: '1', mediaId }, (now) => mergeMedia(now, { ...now, gifStatus }, ['gif_status'], false))
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId, { previewPath: 'p.gif' }) }, 1)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId, { previewPath: 'p.gif' }) }, 1)
     expect(await preview()).toBe('')
     await show(1)
     expect(await preview()).toBe('p.gif')
@@ -87,7 +87,7 @@ describe('publishing a media again', () => {
     const { mediaId, jobId } = await catalogue.upload()
     const { videoId } = await catalogue.media.publish({ scope: '1', mediaId }, '8', createCall())
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({ deliveryVersion: '', status: { state: 'encoding' } })
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId) }, 1)
     expect((await catalogue.videos.find('1', videoId))?.deliveryVersion).toHaveLength(16)
   })
   test('with an idempotency key creates one video', async () => {
@@ -118,7 +118,7 @@ describe('deleting a media', () => {
       expect(await catalogue.videos.find('1', videoId)).toBeUndefined()
       expect(await createPlaybackPolicyStore(catalogue.db).find(videoId)).toBeUndefined()
       expect((await catalogue.messages()).at(-1)).toMatchObject({ topic: 'job.cancelled', payload: { jobId } })
-      expect(await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 9)).toBe(false)
+      expect(await catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId) }, 9)).toBe(false)
       expect(await catalogue.jobs.findNeeded([first, jobId])).toEqual([])
       expect(await catalogue.media.find({ scope: null, mediaId })).toBeUndefined()
       expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'cancelled', message: 'the media was deleted' })

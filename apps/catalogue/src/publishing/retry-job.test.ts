@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { createCall, createSet } from '../../test/builders.ts'
+import { buildRenditionSet, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createEncodingFormatStore } from './encoding-format/encoding-format-store.ts'
 import { createRetryJob, type RetryJob } from './retry-job.ts'
@@ -14,7 +14,7 @@ beforeEach(() => catalogue.db.query('truncate outbox'))
 afterAll(() => catalogue.close())
 
 const fail = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'failed', code: 5002, message: 'the encoder failed' }, 100)
-const publish = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 200)
+const publish = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId) }, 200)
 const retry = (jobId: string, scope: string | null = '1') => retryJob({ scope, jobId }, createCall())
 const findStatus = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
 const listMessages = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
@@ -22,13 +22,13 @@ const listMessages = async () => (await catalogue.messages()).map(({ topic, payl
 test('retrying the failed job of a video encodes the same source again', async () => {
   const { jobId, videoId } = await catalogue.upload()
   await fail(jobId)
-  const { jobId: again } = await retry(jobId)
+  const { jobId: retriedId } = await retry(jobId)
   expect(await findStatus(videoId)).toEqual({ state: 'encoding', progress: 5, code: 2, message: '' })
-  expect(await catalogue.jobs.find('1', again)).toMatchObject({ videoId, action: 'new_video', state: 'queued' })
-  const sources = await catalogue.db.query('select distinct source_url from job where job_id in ($1, $2)', [jobId, again])
+  expect(await catalogue.jobs.find('1', retriedId)).toMatchObject({ videoId, action: 'new_video', state: 'queued' })
+  const sources = await catalogue.db.query('select distinct source_url from job where job_id in ($1, $2)', [jobId, retriedId])
   expect(sources).toHaveLength(1)
-  expect(await listMessages()).toEqual([`job.created ${jobId}`, `job.created ${again}`])
-  expect(await publish(again)).toBe(true)
+  expect(await listMessages()).toEqual([`job.created ${jobId}`, `job.created ${retriedId}`])
+  expect(await publish(retriedId)).toBe(true)
   expect(await findStatus(videoId)).toMatchObject({ state: 'ok' })
 })
 
@@ -44,11 +44,11 @@ test('the success mail goes to the uploader, whichever user retried, and names a
   const second = await catalogue.media.publish({ scope: '1', mediaId }, '8', createCall())
   await fail(jobId)
   await catalogue.videos.remove({ scope: '1', videoId })
-  const again = await retry(jobId)
-  expect(again).toMatchObject({ videoId: second.videoId, mediaId })
-  expect(await catalogue.jobs.find('1', again.jobId)).toMatchObject({ videoId: second.videoId })
-  await publish(again.jobId)
-  const mails = await catalogue.db.query('select user_id, video_id from mail where job_id = $1', [again.jobId])
+  const retried = await retry(jobId)
+  expect(retried).toMatchObject({ videoId: second.videoId, mediaId })
+  expect(await catalogue.jobs.find('1', retried.jobId)).toMatchObject({ videoId: second.videoId })
+  await publish(retried.jobId)
+  const mails = await catalogue.db.query('select user_id, video_id from mail where job_id = $1', [retried.jobId])
   expect(mails).toEqual([{ user_id: '7', video_id: second.videoId }])
 })
 
@@ -57,8 +57,8 @@ test('the current set stays playable while a failed replacement is retried', asy
   const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
   const { jobId } = await catalogue.media.replace({ scope: '1', mediaId }, source, createCall())
   await fail(jobId)
-  const { jobId: again } = await retry(jobId)
-  expect(await catalogue.jobs.find('1', again)).toMatchObject({ action: 'replace' })
+  const { jobId: retriedId } = await retry(jobId)
+  expect(await catalogue.jobs.find('1', retriedId)).toMatchObject({ action: 'replace' })
   expect((await catalogue.videos.find('1', videoId))?.renditions?.jobId).toBe(first)
 })
 
@@ -67,8 +67,8 @@ test('retrying a failed rendition queues only this rendition', async () => {
   const formats = createEncodingFormatStore(catalogue.db, catalogue.enqueue)
   const { jobId } = await formats.addToMedia({ mediaId, profileId: 21, userId: '7' }, createCall())
   await fail(jobId)
-  const { jobId: again } = await retry(jobId)
-  expect(await catalogue.jobs.find('1', again)).toMatchObject({ mediaId, action: 'add_rendition', state: 'queued' })
+  const { jobId: retriedId } = await retry(jobId)
+  expect(await catalogue.jobs.find('1', retriedId)).toMatchObject({ mediaId, action: 'add_rendition', state: 'queued' })
   await expect(retry(jobId)).rejects.toMatchObject({ reason: 'JOB_OVERTAKEN' })
 })
 

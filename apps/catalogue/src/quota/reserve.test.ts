@@ -1,6 +1,6 @@
 // Faults: R12
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createCall, createOrganisation, createSet, createUpload } from '../../test/builders.ts'
+import { buildOrganisation, buildRenditionSet, createCall, createUpload } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import type { Quota } from '../organisation-replica/organisation.ts'
 import { createPresentationStore } from '../presentation/presentation-store.ts'
@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterAll(() => catalogue.close())
 
 const MIB = 1024 ** 2
-const limit = (quota: Quota) => catalogue.organisations.apply(createOrganisation({ organisationId, revision: ++revision, quota }))
+const limit = (quota: Quota) => catalogue.organisations.apply(buildOrganisation({ organisationId, revision: ++revision, quota }))
 const upload = () => catalogue.uploads.accept(createUpload({}, { organisationId }), createCall())
 const replace = (mediaId: string) =>
   catalogue.media.replace(
@@ -31,7 +31,7 @@ const replace = (mediaId: string) =>
     createCall(),
   )
 const publish = (jobId: string, bytes: number, durationSeconds = 6) =>
-  catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId, { bytes, durationSeconds }) }, 9)
+  catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId, { bytes, durationSeconds }) }, 9)
 const usage = () => readUsage(catalogue.db.query, organisationId)
 const remove = (mediaId: string) => catalogue.media.remove({ scope: organisationId, mediaId }, { userId: '7', callerId: '7', notes: '' })
 const job = (jobId: string) => catalogue.jobs.find(organisationId, jobId)
@@ -98,8 +98,8 @@ describe('bytes', () => {
   })
   test('that were reserved before the quota was lowered may be used, and existing files stay', async () => {
     await limit({ bytes: 100 * MIB })
-    const [kept, active] = [await upload(), await upload()]
-    await publish(kept.jobId, 50 * MIB)
+    const [published, active] = [await upload(), await upload()]
+    await publish(published.jobId, 50 * MIB)
     await limit({ bytes: 1 })
     await expect(upload()).rejects.toMatchObject({ reason: 'QUOTA_BYTES' })
     expect(await publish(active.jobId, 40 * MIB)).toBe(true)
@@ -112,11 +112,11 @@ describe('bytes', () => {
     for (const response of responses) if (response.status === 'rejected') expect(response.reason).toMatchObject({ reason: 'QUOTA_BYTES' })
     expect(accepted).toHaveLength(8)
     expect(await usage()).toMatchObject({ reservedBytes: 60 * MIB, jobs: 8 })
-    const kept = await Promise.all(accepted.map(({ jobId }) => publish(jobId, 9 * MIB)))
+    const arePublished = await Promise.all(accepted.map(({ jobId }) => publish(jobId, 9 * MIB)))
     const { bytes, reservedBytes } = await usage()
-    expect(bytes).toBe(kept.filter(Boolean).length * 9 * MIB)
+    expect(bytes).toBe(arePublished.filter(Boolean).length * 9 * MIB)
     expect(bytes).toBeLessThanOrEqual(60 * MIB)
-    expect(kept.filter(Boolean).length).toBeGreaterThan(0)
+    expect(arePublished.filter(Boolean).length).toBeGreaterThan(0)
     expect(reservedBytes).toBe(0)
   })
 })
@@ -163,11 +163,11 @@ describe('minutes', () => {
     await limit({ bytes: 9 * MIB, minutesPerMonth: 3 })
     const { jobId } = await upload()
     const received = (await catalogue.messages()).find(({ payload }) => payload.jobId === jobId)
-    const left = { jobId, maxBytes: 9 * MIB, maxSeconds: 180 }
-    expect(received?.payload).toMatchObject(left)
+    const remainingQuota = { jobId, maxBytes: 9 * MIB, maxSeconds: 180 }
+    expect(received?.payload).toMatchObject(remainingQuota)
     await catalogue.db.query(`update job set check_time = now() - interval '1 hour' where job_id = $1`, [jobId])
     const staleJobs = await createStaleEncodeJobs(catalogue.db, catalogue.enqueue).claim(600)
-    expect(staleJobs).toEqual([expect.objectContaining(left)])
+    expect(staleJobs).toEqual([expect.objectContaining(remainingQuota)])
   })
 })
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { createCall, createOrganisation, createUpload } from '../../test/builders.ts'
+import { buildOrganisation, createCall, createUpload } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import type { Quota } from '../organisation-replica/organisation.ts'
 import { ESTIMATE } from './quota.ts'
@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 afterAll(() => catalogue.close())
 
-const limit = (quota: Quota) => catalogue.organisations.apply(createOrganisation({ organisationId, revision: ++revision, quota }))
+const limit = (quota: Quota) => catalogue.organisations.apply(buildOrganisation({ organisationId, revision: ++revision, quota }))
 const reserve = async (bytes: number, more: Partial<UploadReservation> = {}) => {
   const reservationId = more.reservationId ?? randomUUID()
   await reservations.reserve({ reservationId, organisationId, bytes, isOpen: true, lifetimeSeconds: 600, ...more })
@@ -98,7 +98,7 @@ test('concurrent reservations exceed neither limit', async () => {
 test('a video that is created from an upload replaces its reservation, and reservations of other organisations stay', async () => {
   const uploadId = await reserve(95 * MIB)
   const foreign = String(++revision + 10_000)
-  await catalogue.organisations.apply(createOrganisation({ organisationId: foreign, revision: ++revision, quota: {} }))
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: foreign, revision: ++revision, quota: {} }))
   const accept = (to: string) =>
     catalogue.uploads.accept(createUpload({}, { organisationId: to, sourceUrl: `tus://${uploadId}/a.mp4` }), createCall())
   await accept(foreign)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isDomainError } from '@vitascope/errors'
 import { testLog } from '@vitascope/testing'
 import fc from 'fast-check'
-import { createCall, createOrganisation, createSet, createUpload } from '../../test/builders.ts'
+import { buildOrganisation, buildRenditionSet, createCall, createUpload } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPresentationStore } from '../presentation/presentation-store.ts'
 import { createSlideJobStore } from '../presentation/slide-job-store.ts'
@@ -10,7 +10,7 @@ import { readUsage } from './reserve.ts'
 import { createUsageCheck } from './usage-check.ts'
 
 let catalogue: CatalogueDatabase
-let found = 0
+let differences = 0
 let organisations: string[] = []
 const MIB = 1024 ** 2
 const quota = { bytes: 60 * MIB, minutesPerMonth: 40, concurrentJobs: 6 }
@@ -24,10 +24,10 @@ let last = 300
 /** Two new organisations for each run. */
 async function newOrganisations() {
   organisations = [String(++last), String(++last)]
-  for (const organisationId of organisations) await catalogue.organisations.apply(createOrganisation({ organisationId, quota }))
+  for (const organisationId of organisations) await catalogue.organisations.apply(buildOrganisation({ organisationId, quota }))
 }
 
-const check = () => createUsageCheck(catalogue.db, testLog, () => found++)
+const check = () => createUsageCheck(catalogue.db, testLog, () => differences++)
 
 type Step = { kind: (typeof KINDS)[number]; of: number; which: number; mib: number; twice: boolean }
 const KINDS = ['upload', 'upload', 'replace', 'publish', 'publish', 'fail', 'cancel', 'delete', 'slides', 'made', 'move', 'drop'] as const
@@ -87,7 +87,9 @@ async function run({ kind, of, which, mib }: Step): Promise<unknown> {
     }
     case 'publish': {
       const job = await createJob()
-      return job && catalogue.jobs.apply(job.job_id, { kind: 'published', renditions: createSet(job.job_id, { bytes: mib * MIB }) }, 9)
+      return (
+        job && catalogue.jobs.apply(job.job_id, { kind: 'published', renditions: buildRenditionSet(job.job_id, { bytes: mib * MIB }) }, 9)
+      )
     }
     case 'fail': {
       const job = await createJob()
@@ -172,13 +174,13 @@ test('differences are reported and corrected', async () => {
      on conflict (organisation_id, month) do update set used_ms = organisation_minutes.used_ms + 7`,
     [organisationId],
   )
-  found = 0
+  differences = 0
   const month = expect.stringMatching(/^\d{4}-\d\d-01$/)
   expect(await check().differences(organisationId)).toEqual([
     { organisationId, month: undefined, storedUsage: before.bytes + 5, actualUsage: before.bytes },
     { organisationId, month, storedUsage: before.ms + 7, actualUsage: before.ms },
   ])
   await check().run(new AbortController().signal)
-  expect(found).toBe(2)
+  expect(differences).toBe(2)
   expect(await readUsage(catalogue.db.query, organisationId)).toEqual(before)
 })

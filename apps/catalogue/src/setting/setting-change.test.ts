@@ -5,7 +5,7 @@ import { changeSetting, type RequestedSetting } from './setting-change.ts'
 
 const sha1 = 'b14e9015dae06b5e206c2b37178eac45e193792d'
 const plain = { ...DEFAULT_SETTING, passwordProtected: false }
-const createRequest = (fields: Partial<RequestedSetting>): RequestedSetting => ({
+const buildRequest = (fields: Partial<RequestedSetting>): RequestedSetting => ({
   ...DEFAULT_SETTING,
   password: '',
   passwordProtected: false,
@@ -13,7 +13,7 @@ const createRequest = (fields: Partial<RequestedSetting>): RequestedSetting => (
 })
 const findPath = (key: string) => [...SETTING_PATHS].find(([, name]) => name === key)?.[0] ?? key.replace('passwordP', 'password_p')
 const change = (fields: Partial<RequestedSetting>, now = plain) =>
-  changeSetting(now, createRequest(fields), Object.keys(fields).map(findPath))
+  changeSetting(now, buildRequest(fields), Object.keys(fields).map(findPath))
 
 function findInvalidFields(run: () => unknown): string[] {
   try {
@@ -26,7 +26,7 @@ function findInvalidFields(run: () => unknown): string[] {
 }
 
 test('only the fields of the update mask change', () => {
-  const { fields } = changeSetting(plain, createRequest({ title: 'A', isAutoPlay: true, showControls: false }), ['title', 'show_controls'])
+  const { fields } = changeSetting(plain, buildRequest({ title: 'A', isAutoPlay: true, showControls: false }), ['title', 'show_controls'])
   expect(fields).toMatchObject({ ...DEFAULT_SETTING, title: 'A', showControls: false })
 })
 
@@ -60,7 +60,7 @@ test.each<[keyof SettingFields, unknown, unknown]>([
 })
 
 test('every invalid field is reported at once, including unknown fields', () => {
-  const invalid = createRequest({ title: 'x'.repeat(51), gaLibrary: '', password: 'x', rolls: '3' })
+  const invalid = buildRequest({ title: 'x'.repeat(51), gaLibrary: '', password: 'x', rolls: '3' })
   const mask = ['title', 'ga_library', 'password', 'rolls', 'organisation_id']
   expect(findInvalidFields(() => changeSetting(plain, invalid, mask)).sort()).toEqual([
     'ga_library',

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Call, Principal } from '@vitascope/grpc'
 import { Setting } from '@vitascope/proto/catalogue/v1/setting'
-import { createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createOrganisations } from '../organisation-replica/organisation.ts'
 import { DEFAULT_THEME } from '../theme/theme.ts'
@@ -19,7 +19,7 @@ let handlersWith: (passwordHasher: PasswordHasher) => typeof handlers
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
   const { db, videos, organisations: store } = catalogue
-  await store.apply(createOrganisation({ organisationId: '4', active: false }))
+  await store.apply(buildOrganisation({ organisationId: '4', active: false }))
   const organisations = createOrganisations(store, async () => undefined)
   const themes = createThemeStore(db)
   const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)
@@ -32,7 +32,7 @@ afterAll(() => catalogue.close())
 const toCall = (principal: Principal): Call => ({ principal, requestId: 'r', signal: new AbortController().signal })
 const user = (organisationId: string, userType: 'uploader' | 'system' = 'uploader') =>
   toCall({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
-const [owner, stranger, system, guest] = [user('1'), user('2'), user('1', 'system'), toCall({ kind: 'guest' })]
+const [owner, foreignCaller, system, guest] = [user('1'), user('2'), user('1', 'system'), toCall({ kind: 'guest' })]
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
 const create = (fields: Partial<Setting>, mask: string[], call = owner, organisationId = '1') =>
@@ -58,13 +58,13 @@ test('a profile is created with defaults; users may create it only in their own 
 test('a profile of another organisation returns the same error as a missing one, for every call', async () => {
   const { settingId } = await create({ title: 'A' }, ['title'])
   const calls = (id: string) => [
-    () => handlers.getSetting({ settingId: id }, stranger),
+    () => handlers.getSetting({ settingId: id }, foreignCaller),
     () =>
       handlers.updateSetting(
         { setting: Setting.fromPartial({ settingId: id, title: 'B' }), updateMask: ['title'], validateOnly: false },
-        stranger,
+        foreignCaller,
       ),
-    () => handlers.deleteSetting({ settingId: id }, stranger),
+    () => handlers.deleteSetting({ settingId: id }, foreignCaller),
   ]
   for (const id of [settingId, '999999', '0', '-1', '1.5', `1'--`, '９', '9223372036854775808', '']) {
     for (const run of calls(id))
@@ -96,7 +96,7 @@ describe('the password of a video', () => {
     const settingId = await protect('a')
     const { videoId } = await catalogue.upload({ settingId, enabled: false })
     await expect(check(videoId, sha1('a'))).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-    await expect(check(videoId, sha1('a'), stranger)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(check(videoId, sha1('a'), foreignCaller)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     expect(await check(videoId, sha1('a'), owner)).toBe(true)
     expect(await check(videoId, sha1('a'), system)).toBe(true)
     for (const id of ['8123456789012345678', 'x', '']) await expect(check(id, '')).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
@@ -107,8 +107,8 @@ describe('the password of a video', () => {
   })
   test('is checked in the queue of the organisation that owns the video, and hashed in the queue of the one that owns the profile', async () => {
     const { videoId } = await catalogue.upload({ settingId: await protect('b') })
-    const elsewhere = (await create({ password: sha1('b') }, ['password'], system, '2')).settingId
-    const other = await catalogue.upload({ settingId: elsewhere }, { organisationId: '2' })
+    const foreignSettingId = (await create({ password: sha1('b') }, ['password'], system, '2')).settingId
+    const other = await catalogue.upload({ settingId: foreignSettingId }, { organisationId: '2' })
     const groups: string[] = []
     const recordingHandlers = handlersWith({
       async hash(_, group) {
@@ -121,7 +121,10 @@ describe('the password of a video', () => {
       },
     })
     for (const id of [videoId, other.videoId]) await recordingHandlers.checkVideoPassword({ videoId: id, password: sha1('b') }, owner)
-    await recordingHandlers.updateSetting({ setting: createChange(elsewhere), updateMask: ['password'], validateOnly: false }, system)
+    await recordingHandlers.updateSetting(
+      { setting: createChange(foreignSettingId), updateMask: ['password'], validateOnly: false },
+      system,
+    )
     await recordingHandlers.createSetting(
       { organisationId: '1', setting: createChange(''), mask: ['password'], validateOnly: false },
       owner,
@@ -136,7 +139,7 @@ describe('the password of a video', () => {
     const failingHandlers = handlersWith({ hash: fail, matches: fail })
     const update = (id: string, updateMask: string[], call: Call) =>
       failingHandlers.updateSetting({ setting: { ...createChange(id), title: 'x'.repeat(51) }, updateMask, validateOnly: false }, call)
-    await expect(update(settingId, ['password'], stranger)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })
+    await expect(update(settingId, ['password'], foreignCaller)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })
     await expect(update('999999', ['password'], system)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })
     await expect(update(settingId, ['password', 'title'], owner)).rejects.toMatchObject({ fields: [{ field: 'title' }] })
     await expect(update(settingId, ['password'], owner)).rejects.toThrow('hashed without need')
@@ -150,7 +153,7 @@ test('the profile of a video is returned without its password to every caller th
   expect(setting).toMatchObject({ settingId, passwordProtected: true, password: '' })
   expect(JSON.stringify(setting)).not.toMatch(/argon2|[0-9a-f]{40}/)
   const hidden = await catalogue.upload({ settingId, enabled: false })
-  await expect(handlers.findVideoSetting(hidden, stranger)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+  await expect(handlers.findVideoSetting(hidden, foreignCaller)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
   expect((await handlers.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).setting).toBeUndefined()
 })
 
@@ -165,9 +168,9 @@ test('the profile of a video is returned with the theme of the video', async () 
 test('users can list the profiles of their own organisation only', async () => {
   const list = (organisationId: string, call: Call, more = {}) =>
     handlers.listSettings({ organisationId, pageSize: 0, pageToken: '', skip: 0, ...more }, call)
-  expect((await list('', stranger)).settings.every((setting) => setting.organisationId === '2')).toBe(true)
-  await expect(list('1', stranger)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
-  await expect(list('1', stranger, { skip: -1 })).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+  expect((await list('', foreignCaller)).settings.every((setting) => setting.organisationId === '2')).toBe(true)
+  await expect(list('1', foreignCaller)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+  await expect(list('1', foreignCaller, { skip: -1 })).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
   await expect(list('1', owner, { skip: -1 })).rejects.toMatchObject({ fields: [{ field: 'skip' }] })
   await expect(list('1', owner, { pageToken: 'x' })).rejects.toMatchObject({ fields: [{ field: 'page_token' }] })
   await expect(list('', system)).rejects.toMatchObject({ fields: [{ field: 'organisation_id' }] })

@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
 import { Setting as Message, type SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
-import { getPageSize, isId } from '@vitascope/request'
+import { isId, toPageSize } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import type { ThemeStore } from '../theme/theme-store.ts'
@@ -59,7 +59,7 @@ export function settingHandlers({
     },
     async listSettings({ organisationId: requestedId, pageSize, pageToken: token, skip }, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
-      const size = getPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
+      const size = toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
       const page = await settings.list(organisationId, { size, token, skip }, signal)
       return { settings: page.settings.map(toMessage), nextPageToken: page.nextPageToken }
     },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createCall, createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { DEFAULT_SETTING, type SettingFields } from './setting.ts'
 import { createSettingStore, type NewSetting, type SettingStore } from './setting-store.ts'
@@ -20,7 +20,7 @@ const make = (fields: Partial<SettingFields> = {}, more: Partial<NewSetting> = {
   )
 const find = (settingId: string, scope: string | null = '1') => settings.find({ scope, settingId })
 const setDefault = (defaultSettingId: string, organisationId = '1') =>
-  catalogue.organisations.apply({ ...createOrganisation({ organisationId, revision: ++revision }), defaultSettingId })
+  catalogue.organisations.apply({ ...buildOrganisation({ organisationId, revision: ++revision }), defaultSettingId })
 const nameOn = (videoId: string, settingId: string) =>
   catalogue.videos.update({ scope: null, videoId }, '8', (now) => ({ ...now, settingId }))
 const forgeToken = (values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
@@ -52,8 +52,8 @@ test('every field is returned as it was stored and as it was changed', async () 
   const settingId = await make(fields, { passwordHash: 'hash' })
   const author = { createdByUserId: '7', lastModifiedByUserId: '7', organisationId: '1', passwordProtected: true }
   expect(await find(settingId)).toEqual({ settingId, ...fields, ...author, createTime: expect.any(Date), updateTime: expect.any(Date) })
-  const turned = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, typeof value === 'boolean' ? !value : value]))
-  const change = { ...fields, ...turned, monetizationId: undefined }
+  const inverted = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, typeof value === 'boolean' ? !value : value]))
+  const change = { ...fields, ...inverted, monetizationId: undefined }
   const changed = await settings.update({ scope: '1', settingId }, '8', () => ({ fields: change, passwordHash: undefined }))
   expect(changed).toMatchObject({ ...change, passwordProtected: true, createdByUserId: '7', lastModifiedByUserId: '8' })
   expect(await find(settingId)).toEqual(changed)
@@ -82,8 +82,8 @@ describe('pre-roll and post-roll videos', () => {
     const { videoId } = await catalogue.upload()
     const settingId = await make({ rolls: toRolls(videoId) })
     await catalogue.db.query('delete from video where video_id = $1', [videoId])
-    const same = (fields: SettingFields) => ({ fields: { ...fields, title: 'B' }, passwordHash: undefined })
-    expect((await settings.update({ scope: '1', settingId }, '8', same)).title).toBe('B')
+    const renameOnly = (fields: SettingFields) => ({ fields: { ...fields, title: 'B' }, passwordHash: undefined })
+    expect((await settings.update({ scope: '1', settingId }, '8', renameOnly)).title).toBe('B')
     await expect(make({ rolls: toRolls(videoId) })).rejects.toMatchObject(missing(videoId))
   })
 })
@@ -118,7 +118,7 @@ test('a repeated creation with one idempotency key creates one profile', async (
 })
 
 test('a list pages in the order of creation, within its organisation', async () => {
-  await catalogue.organisations.apply(createOrganisation({ organisationId: '3' }))
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: '3' }))
   const ids: string[] = []
   for (const title of ['a', 'b', 'c', 'd', 'e']) ids.push(await make({ title }, { organisationId: '3' }))
   const first = await settings.list('3', { size: 2, token: '', skip: 1 })
@@ -163,11 +163,11 @@ describe('the profile of a video', () => {
     expect(await readPlayerSettings(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
     await setDefault('')
   })
-  test.each(['an update', 'an upload'])('is not changed by %s with an unknown or foreign profile', async (way) => {
+  test.each(['an update', 'an upload'])('is not changed by %s with an unknown or foreign profile', async (cause) => {
     const foreign = await make({}, { organisationId: '2' })
     for (const settingId of [foreign, '999999', '9223372036854775807']) {
       const { videoId } = await catalogue.upload()
-      const run = way === 'an upload' ? catalogue.upload({ settingId, title: 'X' }) : nameOn(videoId, settingId)
+      const run = cause === 'an upload' ? catalogue.upload({ settingId, title: 'X' }) : nameOn(videoId, settingId)
       await expect(run).rejects.toMatchObject({ kind: 'not_found', reason: 'SETTING_NOT_FOUND' })
       expect(await video(videoId)).toMatchObject({ settingId: '', title: 'Launch' })
       expect(await catalogue.db.query(`select from video where title = 'X'`)).toEqual([])

@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
 import type { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
-import { getPageSize, isId } from '@vitascope/request'
+import { isId, toPageSize } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { addTags, checkRequestedTags, checkTags, removeTags } from './tag.ts'
@@ -37,7 +37,7 @@ export function tagHandlers(tags: TagStore, organisations: Organisations): Handl
 }
 
 function toPosition({ pageSize, pageToken, skip }: { pageSize: number; pageToken: string; skip: number }) {
-  return { size: getPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token: pageToken, skip }
+  return { size: toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token: pageToken, skip }
 }
 
 function readCaller(principal: Principal, videoId: string) {

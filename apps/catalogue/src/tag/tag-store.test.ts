@@ -143,24 +143,27 @@ describe('pages', () => {
     await expect(tags.list('1', { size: 2, token: 'x', skip: 0 })).rejects.toMatchObject({ kind: 'invalid' })
   })
   test('of videos with all or any of the tags are in the order of creation', async () => {
-    const made: string[] = []
+    const createdIds: string[] = []
     for (const input of [['a'], ['b'], ['a', 'b'], ['c'], ['b', 'a', 'c']]) {
-      made.push(await uploadWith(input))
-      await catalogue.db.query(`update video set create_time = now() + $2 * interval '1 s' where video_id = $1`, [made.at(-1), made.length])
+      createdIds.push(await uploadWith(input))
+      await catalogue.db.query(`update video set create_time = now() + $2 * interval '1 s' where video_id = $1`, [
+        createdIds.at(-1),
+        createdIds.length,
+      ])
     }
     await uploadWith(['a'], { organisationId: '2' })
     const find = async (input: string[], any = false, place: object = {}) => {
       const { videoIds, nextPageToken } = await tags.videos({ organisationId: '1', tags: input, any }, { ...all, ...place })
-      return { found: videoIds.map((videoId) => made.indexOf(videoId)), nextPageToken }
+      return { positions: videoIds.map((videoId) => createdIds.indexOf(videoId)), nextPageToken }
     }
-    expect((await find(['a'])).found).toEqual([0, 2, 4])
-    expect((await find(['a', 'b'])).found).toEqual([2, 4])
-    expect((await find(['a', 'none'])).found).toEqual([])
-    expect((await find(['a', 'c', 'none'], true)).found).toEqual([0, 2, 3, 4])
+    expect((await find(['a'])).positions).toEqual([0, 2, 4])
+    expect((await find(['a', 'b'])).positions).toEqual([2, 4])
+    expect((await find(['a', 'none'])).positions).toEqual([])
+    expect((await find(['a', 'c', 'none'], true)).positions).toEqual([0, 2, 3, 4])
     for (const any of [true, false]) {
       const first = await find(['a'], any, { size: 1, skip: 1 })
-      expect(first.found).toEqual([2])
-      expect(await find(['a'], any, { size: 1, token: first.nextPageToken })).toEqual({ found: [4], nextPageToken: '' })
+      expect(first.positions).toEqual([2])
+      expect(await find(['a'], any, { size: 1, token: first.nextPageToken })).toEqual({ positions: [4], nextPageToken: '' })
     }
   })
 })

@@ -1,21 +1,24 @@
 import { describe, expect, test } from '@jest/globals'
 import { addTags, checkRequestedTags, checkTags, removeTags } from './tag.ts'
 
-const many = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`)
+const buildTags = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`)
 
 describe('tags of a call', () => {
-  test.each([[[]], [many(101)], [['a b']], [['']], [['x'.repeat(101)]], [['a\0']], [['\ud800']], [['a\u2003b']], [['a\nb']]])(
+  test.each([[[]], [buildTags(101)], [['a b']], [['']], [['x'.repeat(101)]], [['a\0']], [['\ud800']], [['a\u2003b']], [['a\nb']]])(
     'are rejected: %j',
     (tags) => {
       expect(() => checkTags(tags)).toThrow(expect.objectContaining({ kind: 'invalid' }))
     },
   )
-  test.each([[['a']], [many(99)], [many(100)], [['x'.repeat(99), 'x'.repeat(100), '🎬'.repeat(100)]], [['__proto__', 'constructor']]])(
-    'are accepted: %j',
-    (tags) => {
-      expect(checkTags(tags)).toEqual(tags)
-    },
-  )
+  test.each([
+    [['a']],
+    [buildTags(99)],
+    [buildTags(100)],
+    [['x'.repeat(99), 'x'.repeat(100), '🎬'.repeat(100)]],
+    [['__proto__', 'constructor']],
+  ])('are accepted: %j', (tags) => {
+    expect(checkTags(tags)).toEqual(tags)
+  })
   test('are deduplicated, and every invalid one is reported', () => {
     expect(checkTags(['b', 'a', 'b'])).toEqual(['b', 'a'])
     const run = () => checkTags(['a', 'b c', ''])
@@ -24,17 +27,17 @@ describe('tags of a call', () => {
     )
   })
   test('are limited to 20 in a search', () => {
-    for (const count of [19, 20]) expect(checkRequestedTags(many(count))).toHaveLength(count)
-    expect(() => checkRequestedTags(many(21))).toThrow(expect.objectContaining({ kind: 'invalid' }))
+    for (const count of [19, 20]) expect(checkRequestedTags(buildTags(count))).toHaveLength(count)
+    expect(() => checkRequestedTags(buildTags(21))).toThrow(expect.objectContaining({ kind: 'invalid' }))
   })
 })
 
 test('adding returns the new tags, and is rejected above 100', () => {
   expect(addTags(['a'], ['b', 'a'])).toEqual({ tags: ['a', 'b'], changed: ['b'] })
-  expect(addTags(many(98), ['a']).tags).toHaveLength(99)
-  expect(addTags(many(99), ['a']).tags).toHaveLength(100)
-  expect(addTags(many(100), ['t1'])).toEqual({ tags: many(100), changed: [] })
-  expect(() => addTags(many(100), ['a'])).toThrow(expect.objectContaining({ kind: 'failed_precondition', reason: 'TAGS_FULL' }))
+  expect(addTags(buildTags(98), ['a']).tags).toHaveLength(99)
+  expect(addTags(buildTags(99), ['a']).tags).toHaveLength(100)
+  expect(addTags(buildTags(100), ['t1'])).toEqual({ tags: buildTags(100), changed: [] })
+  expect(() => addTags(buildTags(100), ['a'])).toThrow(expect.objectContaining({ kind: 'failed_precondition', reason: 'TAGS_FULL' }))
 })
 
 test('removing returns the removed tags', () => {

@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
 import { Theme as Message, type ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
-import { getPageSize, isId } from '@vitascope/request'
+import { isId, toPageSize } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { changeTheme, DEFAULT_THEME, THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
@@ -52,7 +52,7 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
 }
 
 function toPosition({ pageSize, pageToken: token, skip }: { pageSize: number; pageToken: string; skip: number }): PagePosition {
-  return { size: getPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token, skip }
+  return { size: toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token, skip }
 }
 
 function toFields({ themeId: _, organisationId: __, ...fields }: Message): ThemeFields {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createCall, createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import type { ThemeFields } from './theme.ts'
 import { createThemeStore, type ThemeStore } from './theme-store.ts'
@@ -49,7 +49,7 @@ test('a theme of another organisation is not found', async () => {
 })
 
 test('a list pages in the order of creation, within its organisation', async () => {
-  await catalogue.organisations.apply(createOrganisation({ organisationId: '3' }))
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: '3' }))
   for (const title of ['a', 'b', 'c', 'd']) await make('3', { title })
   const first = await themes.list('3', { size: 2, token: '', skip: 1 })
   expect(first.themes.map(({ title }) => title)).toEqual(['b', 'c'])
@@ -82,7 +82,7 @@ describe('videos', () => {
   })
   test('have their own theme, or else the default theme of their organisation', async () => {
     const organisation = (revision: number, defaultThemeId: string) =>
-      catalogue.organisations.apply({ ...createOrganisation({ organisationId: '6', revision }), defaultThemeId })
+      catalogue.organisations.apply({ ...buildOrganisation({ organisationId: '6', revision }), defaultThemeId })
     await organisation(1, '')
     const [own, usual, foreign] = [await make('6'), await make('6'), await make('1')]
     const { videoId } = await catalogue.upload({ themeId: own.themeId }, { organisationId: '6' })

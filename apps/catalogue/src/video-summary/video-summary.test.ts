@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { serviceCall } from '@vitascope/grpc'
-import { createSet } from '../../test/builders.ts'
+import { buildRenditionSet } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { videoSummaryHandlers } from './video-summary-rpc.ts'
 import { createVideoSummaryStore } from './video-summary-store.ts'
@@ -35,9 +35,9 @@ test('services read the organisation and the duration of existing videos', async
 test('a video that plays during encoding has the duration of its preview', async () => {
   const { videoId, jobId } = await catalogue.upload()
   const duration = async () => (await request([videoId])).summaries[0]?.durationSeconds
-  await catalogue.jobs.apply(jobId, { kind: 'playable', preview: createSet(jobId, { durationSeconds: 150 }) }, 0)
+  await catalogue.jobs.apply(jobId, { kind: 'playable', preview: buildRenditionSet(jobId, { durationSeconds: 150 }) }, 0)
   expect(await duration()).toBe(150)
-  await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId, { durationSeconds: 150 }) }, 1)
+  await catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId, { durationSeconds: 150 }) }, 1)
   expect(await duration()).toBe(150)
 })
 

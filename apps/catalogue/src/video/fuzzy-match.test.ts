@@ -11,9 +11,9 @@ test.each([
   ['intrduxtion', 'introduction'],
   ['начло', 'начало'],
   ['🚀🚀🚀🌍', '🚀🚀🚀🚀'],
-])('%s is a possible typo of %s', (written, meant) => {
-  expect(isTypoOf(written, meant)).toBe(true)
-  expect(isTypoOf(meant, written)).toBe(true)
+])('%s is a possible typo of %s', (written, target) => {
+  expect(isTypoOf(written, target)).toBe(true)
+  expect(isTypoOf(target, written)).toBe(true)
 })
 
 test.each([
@@ -22,8 +22,8 @@ test.each([
   ['intrdxutin', 'introduction'],
   ['tape', 'ta'],
   ['', 'launch'],
-])('%s is not a typo of %s', (written, meant) => {
-  expect(isTypoOf(written, meant)).toBe(false)
+])('%s is not a typo of %s', (written, target) => {
+  expect(isTypoOf(written, target)).toBe(false)
 })
 
 test.each([

@@ -50,7 +50,7 @@ test('the count is exact under concurrent changes and merges, and excludes rolle
   const watch = (async () => {
     while (running) seen.push(await count({ scope: null }))
   })()
-  const one = async (index: number) => {
+  const changeVideo = async (index: number) => {
     const organisationId = String(1 + (index % 2))
     const { mediaId, jobId } = await catalogue.upload({ title: `number ${index}` }, { organisationId })
     const { videoId } = await catalogue.media.publish({ scope: null, mediaId }, '7', createCall())
@@ -68,7 +68,7 @@ test('the count is exact under concurrent changes and merges, and excludes rolle
     if (index % 3 === 0) await catalogue.media.remove({ scope: null, mediaId }, { userId: '7', callerId: '7', notes: '' })
   }
   try {
-    for (let round = 0; round < 10; round++) await Promise.all([0, 1, 2].map((index) => one(round * 3 + index)))
+    for (let round = 0; round < 10; round++) await Promise.all([0, 1, 2].map((index) => changeVideo(round * 3 + index)))
   } finally {
     running = false
     await watch
@@ -93,15 +93,15 @@ test('a sweep merges many count rows into one with the same sum', async () => {
 test('a sweep removes words that no video contains', async () => {
   const { mediaId } = await catalogue.upload({ title: 'Ephemeral evening' })
   await catalogue.upload({ title: 'Evening' })
-  const words = async () =>
+  const countWords = async () =>
     (
       await catalogue.db.query<{ word: string }>(
         `select word from title_word where word like 'e%' union all select word from organisation_title_word where word like 'e%' order by 1`,
       )
     ).map((r) => r.word)
-  expect(await words()).toEqual(['ephemeral', 'ephemeral', 'evening', 'evening'])
+  expect(await countWords()).toEqual(['ephemeral', 'ephemeral', 'evening', 'evening'])
   await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
   const sweep = createVideoSweep(catalogue.db)
   for (let round = 0; round < 3; round++) await sweep.run()
-  expect(await words()).toEqual(['evening', 'evening'])
+  expect(await countWords()).toEqual(['evening', 'evening'])
 })

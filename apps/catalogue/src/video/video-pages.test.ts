@@ -25,11 +25,11 @@ const page = (of: VideoQuery, place: { size?: number; token?: string; skip?: num
   lists.page(of, { size: 100, token: '', skip: 0, ...place }, () => weight)
 
 async function walk(of: VideoQuery, size: number, weight = 1): Promise<string[]> {
-  const found: string[] = []
+  const videoIds: string[] = []
   for (let token = '', pages = 0; pages < 30; pages++) {
     const { videos, nextPageToken } = await page(of, { size, token }, weight)
-    found.push(...videos.map(({ videoId }) => videoId))
-    if (nextPageToken === '') return found
+    videoIds.push(...videos.map(({ videoId }) => videoId))
+    if (nextPageToken === '') return videoIds
     token = nextPageToken
   }
   throw new Error('the list does not end')
@@ -48,9 +48,9 @@ describe.each([
     expect(await walk(of, size)).toEqual(videos.map(({ videoId }) => videoId))
   })
   test('the other direction is the reverse', async () => {
-    const there = (await page(createQuery({ order, descending }))).videos.map(({ videoId }) => videoId)
-    const back = (await page(createQuery({ order, descending: !descending }))).videos.map(({ videoId }) => videoId)
-    expect(back).toEqual(there.reverse())
+    const forwardIds = (await page(createQuery({ order, descending }))).videos.map(({ videoId }) => videoId)
+    const backwardIds = (await page(createQuery({ order, descending: !descending }))).videos.map(({ videoId }) => videoId)
+    expect(backwardIds).toEqual(forwardIds.reverse())
   })
 })
 

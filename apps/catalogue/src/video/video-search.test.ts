@@ -58,8 +58,8 @@ describe('the search finds', () => {
     ['nothing of the private description', 'embargo', []],
     ['nothing of other organisations', 'secrets', []],
     ['nothing if one word is missing', 'rocket submarine', []],
-  ])('%s', async (_, query, found) => {
-    expect(await titles(query)).toEqual(found)
+  ])('%s', async (_, query, expected) => {
+    expect(await titles(query)).toEqual(expected)
   })
   test('videos of all organisations for the system', async () => {
     expect((await titles('rocket', { scope: null })).sort()).toEqual([
@@ -83,8 +83,8 @@ describe('typo correction', () => {
     ['a wrong letter', 'Brüsken', ['Über Brücken']],
     ['numbers, which are not corrected', 'summer 2031', []],
     ['words that only another organisation has', 'secrett', []],
-  ])('handles %s', async (_, query, found) => {
-    expect((await titles(query)).sort()).toEqual([...found].sort())
+  ])('handles %s', async (_, query, expected) => {
+    expect((await titles(query)).sort()).toEqual([...expected].sort())
   })
   test('is not applied if the exact words are found', async () => {
     await upload({ title: 'Racket sports' }, '2')
@@ -96,13 +96,13 @@ describe('typo correction', () => {
 describe('many similar words of another organisation', () => {
   const letters = [...'abcdefghijkl']
   /** Uploads titles with 144 words that start with `beginning`. */
-  const crowd = async (beginning: string) => {
+  const uploadWords = async (beginning: string) => {
     for (const first of letters) await upload({ title: letters.map((second) => `${beginning}${first}${second}`).join(' ') }, '2')
   }
   test('do not hide a word that is searched by its prefix', async () => {
     await upload({ title: 'Quarzuhr' })
     expect(await titles('quar')).toEqual(['Quarzuhr'])
-    await crowd('quar')
+    await uploadWords('quar')
     expect(await titles('quar')).toEqual(['Quarzuhr'])
     expect(await titles('quarz')).toEqual(['Quarzuhr'])
     expect(await titles('quarz', { scope: '2' })).toEqual([])
@@ -152,14 +152,14 @@ describe('a search with filters', () => {
     for (const more of [{}, { order: 'title' }, { order: 'create_time', descending: true }, { tag: 'odd' }] as Partial<VideoQuery>[]) {
       const of = createQuery('walk', more)
       const { videos: all } = await lists.page(of, { size: 100, token: '', skip: 0 }, () => 1)
-      const found: string[] = []
+      const videoIds: string[] = []
       let token = ''
       do {
         const page = await lists.page(of, { size: 2, token, skip: 0 }, () => 1)
-        found.push(...page.videos.map(({ videoId }) => videoId))
+        videoIds.push(...page.videos.map(({ videoId }) => videoId))
         token = page.nextPageToken
       } while (token !== '')
-      expect(found).toEqual(all.map(({ videoId }) => videoId))
+      expect(videoIds).toEqual(all.map(({ videoId }) => videoId))
       expect((await lists.page(of, { size: 2, token: '', skip: 2 }, () => 1)).videos).toEqual(all.slice(2, 4))
     }
   })

@@ -34,8 +34,8 @@ export async function expandFuzzy(query: Query, scope: Scope, exactWords: Search
   const expanded: (readonly string[])[] = []
   for (const group of exactWords) {
     const [word = ''] = group
-    const isKept = expanded.length >= MAX_FUZZY_WORDS || (await hasMatch(query, scope, [group]))
-    const replacements = isKept ? group : await findFuzzyCandidates(query, scope, word)
+    const isUnchanged = expanded.length >= MAX_FUZZY_WORDS || (await hasMatch(query, scope, [group]))
+    const replacements = isUnchanged ? group : await findFuzzyCandidates(query, scope, word)
     if (replacements.length === 0) return undefined
     expanded.push(replacements)
   }

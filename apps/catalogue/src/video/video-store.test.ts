@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createCall, createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createContactFormStore } from '../contact-form/contact-form-store.ts'
 import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
@@ -91,7 +91,7 @@ describe('a video of another organisation', () => {
 })
 
 test('the allowed IPs of the organisation restrict its videos', async () => {
-  await catalogue.organisations.apply(createOrganisation({ organisationId: '3', allowedIps: ['192.0.2.1'] }))
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: '3', allowedIps: ['192.0.2.1'] }))
   const { videoId } = await catalogue.upload({}, { organisationId: '3' })
   expect(await catalogue.videos.find('3', videoId)).toMatchObject({ ipRestricted: true, allowedIps: [] })
 })
@@ -110,8 +110,8 @@ describe('deleting videos of a media', () => {
     while (videoIds.length < publishes) videoIds.push((await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())).videoId)
     const results = await Promise.allSettled(videoIds.map((id) => catalogue.videos.remove({ scope: '1', videoId: id })))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(publishes - 1)
-    const left = await Promise.all(videoIds.map((id) => catalogue.videos.find('1', id)))
-    expect(left.filter((video) => video !== undefined)).toHaveLength(1)
+    const remaining = await Promise.all(videoIds.map((id) => catalogue.videos.find('1', id)))
+    expect(remaining.filter((video) => video !== undefined)).toHaveLength(1)
   })
   test('one of two concurrent deletions of a video succeeds', async () => {
     const { videoId, mediaId } = await catalogue.upload()

@@ -6,7 +6,7 @@ import { createVideoFields } from './video-fields.ts'
 
 const now = new Date('2030-01-01T00:00:00Z')
 
-function createVideo(more: Partial<Video> = {}): Video {
+function buildVideo(more: Partial<Video> = {}): Video {
   return {
     ...createVideoFields('Launch'),
     videoId: '11',
@@ -32,30 +32,30 @@ function createVideo(more: Partial<Video> = {}): Video {
 describe('the public view of a video', () => {
   test('has no private text and no allowed IPs', () => {
     const shown = toPublicView(
-      createVideo({ description: 'open', descriptionPrivate: 'secret', allowedIps: ['192.0.2.1'], ipRestricted: true }),
+      buildVideo({ description: 'open', descriptionPrivate: 'secret', allowedIps: ['192.0.2.1'], ipRestricted: true }),
       now,
     )
     expect(shown).toMatchObject({ description: 'open', descriptionPrivate: '', allowedIps: [], ipRestricted: true, creatorId: '7' })
   })
   test('has only public metadata', () => {
     const entry = { name: 'genre', value: 'film', private: false, readOnly: true }
-    const shown = toPublicView(createVideo({ metadata: [entry, { ...entry, name: 'budget', private: true }] }), now)
+    const shown = toPublicView(buildVideo({ metadata: [entry, { ...entry, name: 'budget', private: true }] }), now)
     expect(shown.metadata).toEqual([entry])
   })
   test.each([
     ['a disabled video', { enabled: false }],
     ['a video of an inactive organisation', { organisationActive: false }],
   ])('rejects %s as not found', (_, overrides) => {
-    expect(() => toPublicView(createVideo(overrides), now)).toThrow(
+    expect(() => toPublicView(buildVideo(overrides), now)).toThrow(
       expect.objectContaining({ kind: 'not_found', reason: 'VIDEO_NOT_FOUND' }),
     )
   })
   test('rejects an expired video with its own message', () => {
     const contentExpiry = { expireTime: now, message: 'come to the cinema' }
-    expect(() => toPublicView(createVideo({ contentExpiry }), now)).toThrow(
+    expect(() => toPublicView(buildVideo({ contentExpiry }), now)).toThrow(
       expect.objectContaining({ reason: 'VIDEO_EXPIRED', message: 'come to the cinema' }),
     )
-    expect(toPublicView(createVideo({ contentExpiry }), new Date(now.getTime() - 1)).videoId).toBe('11')
+    expect(toPublicView(buildVideo({ contentExpiry }), new Date(now.getTime() - 1)).videoId).toBe('11')
   })
 })
 

@@ -6,7 +6,7 @@ import { ListVideosRequest, type ListVideosResponse, VideoOrder } from '@vitasco
 import { createTestDatabase, planNodes, type TestDatabase, testLog, type WatchedStatement, watchStatements } from '@vitascope/testing'
 import { seedCatalogue } from '../seed/seed-catalogue.ts'
 import { allPaths } from './catalogue-clients.ts'
-import { driveCatalogue, owner } from './drive-catalogue.ts'
+import { exerciseCatalogue, owner } from './exercise-catalogue.ts'
 import { startScaleCatalogue } from './scale-catalogue.ts'
 
 const size = { videos: 14_000, organisations: 2 }
@@ -27,13 +27,13 @@ beforeAll(async () => {
   database = await createTestDatabase(url)
   db = openPostgres({ url: database.url, schema: 'catalogue', log: testLog, statementTimeoutMs: 120_000 })
   await seedCatalogue(db, size)
-  await crowdBeginning()
+  await addWordsWithSamePrefix()
   await db.query('vacuum analyze')
   const watched = await watchStatements(database.url)
   const catalogue = await startScaleCatalogue(database.url)
   const probe = openPostgres({ url: database.url, schema: 'catalogue', log: testLog })
   try {
-    await driveCatalogue(catalogue.clients, size)
+    await exerciseCatalogue(catalogue.clients, size)
     const request = { query: 'quar', order: VideoOrder.VIDEO_ORDER_RELEVANCE, pageSize: 10 }
     started = await catalogue.clients.videos.listVideos(ListVideosRequest.fromPartial(request), owner)
     statements = watched.statements.splice(0)
@@ -82,7 +82,7 @@ test('a word is found by its prefix among 50,000 words of another organisation w
 })
 
 /** Adds a title of organisation 1, and words of another organisation that precede it in the list of all words. */
-async function crowdBeginning(): Promise<void> {
+async function addWordsWithSamePrefix(): Promise<void> {
   await db.query(`update video set title = 'Quarzuhr' where video_id = (select min(video_id) from video where organisation_id = 1)`)
   await db.query(
     `with word as (select 'quar' || translate(lpad(g::text, 5, '0'), '0123456789', 'abcdefghij') as word from generate_series(1, 50000) g),
@@ -93,17 +93,17 @@ async function crowdBeginning(): Promise<void> {
 
 /** Returns one line for each statement that reads too much. */
 function faults(watched: readonly WatchedStatement[], large: readonly string[]): string[] {
-  const found = new Map<string, string>()
+  const faultByStatement = new Map<string, string>()
   for (const { text, plan } of watched) {
     for (const node of planNodes(plan)) {
       const table = node['Relation Name'] ?? ''
       if (!large.includes(table)) continue
       const rows = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
       const whole = node['Node Type'] === 'Seq Scan' && rows > 0
-      if (whole || rows > MAX_ROWS) found.set(text.replaceAll(/\s+/g, ' '), `${node['Node Type']} of ${rows} rows of ${table}`)
+      if (whole || rows > MAX_ROWS) faultByStatement.set(text.replaceAll(/\s+/g, ' '), `${node['Node Type']} of ${rows} rows of ${table}`)
     }
   }
-  return [...found].map(([text, what]) => `${what}: ${text}`)
+  return [...faultByStatement].map(([text, fault]) => `${fault}: ${text}`)
 }
 
 async function largeTables(): Promise<string[]> {

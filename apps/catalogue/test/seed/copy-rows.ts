@@ -12,13 +12,13 @@ export async function copyRows(db: Db, table: string, columns: readonly string[]
   const iterator = rows[Symbol.iterator]()
   const text = `copy ${table} (${columns.join(', ')}) from stdin`
   for (let total = 0; ; ) {
-    const count = await db.transaction((tx) => tx.copy(text, getParts(iterator)))
+    const count = await db.transaction((tx) => tx.copy(text, formatRows(iterator)))
     total += count
     if (count < ROWS_AT_ONCE) return total
   }
 }
 
-async function* getParts(rows: Iterator<readonly Value[]>): AsyncGenerator<string> {
+async function* formatRows(rows: Iterator<readonly Value[]>): AsyncGenerator<string> {
   for (let row = 0; row < ROWS_AT_ONCE; ) {
     let part = ''
     for (let inPart = 0; inPart < ROWS_A_PART && row < ROWS_AT_ONCE; inPart++, row++) {

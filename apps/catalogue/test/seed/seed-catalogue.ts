@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { createSet } from '../builders.ts'
+import { buildRenditionSet } from '../builders.ts'
 import { copyRows, type Value } from './copy-rows.ts'
 import { makeWords, type Words } from './words.ts'
 
@@ -121,7 +121,7 @@ function mediaRows(size: SeedSize, words: Words) {
   return generateRows(size.videos, (index) => {
     const state = toState(index)
     const [progress, code] = STATES[state]
-    const set: Value = state === 'ok' ? { json: createSet(String(index + 1)) } : null
+    const set: Value = state === 'ok' ? { json: buildRenditionSet(String(index + 1)) } : null
     const organisation = toOrganisation(index, size)
     return [toMediaId(index), organisation, toTitle(words), `f${index}.mp4`, state, progress, code, set, set && index + 1, toTime(index)]
   })

@@ -11,18 +11,18 @@ const MIDDLES = 'a be ca di eta fo gu hi inta jo ka lu mo nu opa pi ra se ti uva
 const ENDINGS =
   'bury dale field ford grad ham heim land ling mont mouth polis rath ridge sen shire stad ström ton town vale ville wick worth'
 
-const split = (text: string) => text.trim().split(/\s+/)
+const splitWords = (text: string) => text.trim().split(/\s+/)
 
 /** Creates a generator of about six thousand words, the most frequent ones first. */
 export function makeWords(seed: number) {
   const random = seededRandom(seed)
-  const created = split(BEGINNINGS).flatMap((a) => split(MIDDLES).flatMap((b) => split(ENDINGS).map((c) => a + b + c)))
+  const created = splitWords(BEGINNINGS).flatMap((a) => splitWords(MIDDLES).flatMap((b) => splitWords(ENDINGS).map((c) => a + b + c)))
   const rare = created.map((word) => [random(), word] as const).sort(([a], [b]) => a - b)
-  const all = [...new Set([...split(COMMON), ...rare.slice(0, 6_000).map(([, word]) => word)])]
+  const all = [...new Set([...splitWords(COMMON), ...rare.slice(0, 6_000).map(([, word]) => word)])]
   /** The frequency of the nth word is proportional to 1/n. */
   const word = () => all[Math.min(all.length - 1, Math.floor(all.length ** random()) - 1)] ?? 'the'
-  const words = (count: number) => Array.from({ length: count }, word).join(' ')
-  return { random, word, words, randomInt: (min: number, max: number) => min + Math.floor(random() * (max - min + 1)) }
+  const pickWords = (count: number) => Array.from({ length: count }, word).join(' ')
+  return { random, word, words: pickWords, randomInt: (min: number, max: number) => min + Math.floor(random() * (max - min + 1)) }
 }
 
 export type Words = ReturnType<typeof makeWords>

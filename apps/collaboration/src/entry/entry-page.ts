@@ -1,4 +1,4 @@
-import { encodePageToken, getPageSize, type PagePosition, type PageRequest, readIdToken } from '@vitascope/request'
+import { encodePageToken, type PagePosition, type PageRequest, readIdToken, toPageSize } from '@vitascope/request'
 import { type Entry, MAX_ENTRIES } from './entry.ts'
 
 /** Number of rows per statement. Ten rows have at most 20 MB. */
@@ -12,7 +12,7 @@ export async function readEntryPage(
   read: (page: PagePosition) => Promise<Entry[]>,
   messageSize: (entry: Entry) => number,
 ): Promise<{ entries: Entry[]; nextPageToken: string }> {
-  const size = getPageSize({ pageSize, skip }, MAX_ENTRIES)
+  const size = toPageSize({ pageSize, skip }, MAX_ENTRIES)
   const entries: Entry[] = []
   let bytes = 0
   for (let page = { after: readIdToken(pageToken), limit: ROWS_PER_STATEMENT, skip }; ; ) {

@@ -11,9 +11,9 @@ afterAll(() => fixture.close())
 const signal = new AbortController().signal
 const newCall = () => ({ idempotency: undefined, signal })
 let video = 4_611_686_018_427_000_000n
-const createVideo = () => String(++video)
+const nextVideoId = () => String(++video)
 const create = (more: Partial<NewEntry> = {}, call: Parameters<typeof fixture.entries.create>[1] = newCall()) =>
-  fixture.entries.create({ videoId: createVideo(), organisationId: '1', userId: '7', byUserId: '8', ...more }, call)
+  fixture.entries.create({ videoId: nextVideoId(), organisationId: '1', userId: '7', byUserId: '8', ...more }, call)
 const all = { scope: null, after: '0', limit: 1_000, skip: 0 }
 const missing = { kind: 'not_found', reason: 'COLLABORATION_NOT_FOUND' }
 
@@ -79,7 +79,7 @@ describe('an entry', () => {
 
 describe('the entries of a video', () => {
   test('are listed oldest first, after a given entry', async () => {
-    const videoId = createVideo()
+    const videoId = nextVideoId()
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await create({ videoId })).collaborationId)
     const listed = async (overrides: object) =>
@@ -89,18 +89,18 @@ describe('the entries of a video', () => {
     expect(await listed({ skip: 2 })).toEqual([ids[2]])
   })
   test('are found by an email address or a user, newest first', async () => {
-    const videoId = createVideo()
+    const videoId = nextVideoId()
     const [first, second] = [(await create({ videoId })).collaborationId, (await create({ videoId, userId: '8' })).collaborationId]
     await fixture.entries.update({ scope: null, collaborationId: first }, '9', () => ({ userId: '7', email: 'Some.One@example.org' }))
-    const found = async (email: string, userId?: string) =>
+    const findIds = async (email: string, userId?: string) =>
       (await fixture.entries.findHeads({ scope: '1', videoId, email, userId })).map((one) => one.collaborationId)
-    expect(await found('some.one@EXAMPLE.org')).toEqual([first])
-    expect(await found('x', '7')).toEqual([first])
-    expect(await found('some.one@example.org', '8')).toEqual([second, first])
-    expect(await found('x')).toEqual([])
+    expect(await findIds('some.one@EXAMPLE.org')).toEqual([first])
+    expect(await findIds('x', '7')).toEqual([first])
+    expect(await findIds('some.one@example.org', '8')).toEqual([second, first])
+    expect(await findIds('x')).toEqual([])
   })
   test('are limited to 100, also with concurrent creations', async () => {
-    const videoId = createVideo()
+    const videoId = nextVideoId()
     for (let count = 0; count < 99; count++) await create({ videoId })
     const raced = await Promise.allSettled(Array.from({ length: 8 }, () => create({ videoId })))
     expect(raced.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -110,13 +110,12 @@ describe('the entries of a video', () => {
 })
 
 test('an entry without references is removed, unless it has gained another reference', async () => {
-  const [kept, gone, moved] = [await create(), await create({ userId: '' }), await create()]
-  const references = await fixture.entries.listReferences(String(Number(kept.collaborationId) - 1), 3)
-  expect(references.map((one) => one.collaborationId)).toEqual([kept, gone, moved].map((one) => one.collaborationId))
+  const [referenced, unreferenced, moved] = [await create(), await create({ userId: '' }), await create()]
+  const references = await fixture.entries.listReferences(String(Number(referenced.collaborationId) - 1), 3)
+  expect(references.map((one) => one.collaborationId)).toEqual([referenced, unreferenced, moved].map((one) => one.collaborationId))
   await fixture.entries.update({ scope: null, collaborationId: moved.collaborationId }, '9', () => ({ userId: '70', email: '' }))
   expect(await fixture.entries.removeAll(references.slice(1))).toBe(1)
-  expect((await fixture.entries.listReferences(String(Number(kept.collaborationId) - 1), 3)).map((one) => one.collaborationId)).toEqual([
-    kept.collaborationId,
-    moved.collaborationId,
-  ])
+  expect(
+    (await fixture.entries.listReferences(String(Number(referenced.collaborationId) - 1), 3)).map((one) => one.collaborationId),
+  ).toEqual([referenced.collaborationId, moved.collaborationId])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { type CaptionTrack, captionPlaylist, getCaptionFile, withCaptions } from './hls-captions.ts'
+import { type CaptionTrack, captionPlaylist, parseCaptionPath, withCaptions } from './hls-captions.ts'
 
 const track = (more: Partial<CaptionTrack> = {}): CaptionTrack => ({
   captionId: '12',
@@ -48,8 +48,8 @@ test.each([
   ['captions/12.vtt', undefined],
   ['hls/h264_100/index.m3u8', undefined],
 ])('the kind of caption file for %s is %s', (file, kind) => {
-  expect(getCaptionFile(file, { masterPath: 'hls/master.m3u8', durationSeconds: 1, tracks: [track()] })?.kind).toBe(kind)
-  expect(getCaptionFile(file, { masterPath: '', durationSeconds: 0, tracks: [track()] })).toBeUndefined()
+  expect(parseCaptionPath(file, { masterPath: 'hls/master.m3u8', durationSeconds: 1, tracks: [track()] })?.kind).toBe(kind)
+  expect(parseCaptionPath(file, { masterPath: '', durationSeconds: 0, tracks: [track()] })).toBeUndefined()
 })
 
 test('the playlist has one segment with the duration of the video', () => {

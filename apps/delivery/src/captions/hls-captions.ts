@@ -29,7 +29,7 @@ export const NO_CAPTIONS: CaptionSettings = { masterPath: '', durationSeconds: 0
  */
 export type CaptionFile = { kind: 'master' } | { kind: 'playlist'; captionId: string } | { kind: 'text'; track: CaptionTrack | undefined }
 
-export function getCaptionFile(file: string, { masterPath, tracks }: CaptionSettings): CaptionFile | undefined {
+export function parseCaptionPath(file: string, { masterPath, tracks }: CaptionSettings): CaptionFile | undefined {
   if (masterPath === '') return undefined
   if (file === masterPath) return { kind: 'master' }
   const folder = `${masterPath.slice(0, masterPath.lastIndexOf('/') + 1)}captions/`

@@ -21,10 +21,10 @@ export async function serveCaptions(
   { file, settings, open }: { file: CaptionFile; settings: CaptionSettings; open: boolean },
 ): Promise<void> {
   const type = file.kind === 'text' ? 'text/vtt; charset=utf-8' : PLAYLIST_TYPE
-  sendText(request, response, await getBody(parts, file, settings), { type, open })
+  sendText(request, response, await renderCaptionFile(parts, file, settings), { type, open })
 }
 
-async function getBody({ texts, readMaster }: CaptionParts, file: CaptionFile, settings: CaptionSettings): Promise<Buffer> {
+async function renderCaptionFile({ texts, readMaster }: CaptionParts, file: CaptionFile, settings: CaptionSettings): Promise<Buffer> {
   if (file.kind === 'text') return await texts.get(file.track)
   if (file.kind === 'playlist') return Buffer.from(captionPlaylist(file.captionId, settings.durationSeconds))
   return Buffer.from(withCaptions(await readMaster(), settings.tracks))

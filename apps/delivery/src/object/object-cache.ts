@@ -51,7 +51,7 @@ export function createObjectCache(maxBytes: number, metrics: Metrics): ObjectCac
   metrics.gauge('vitascope_delivery_cache_bytes', 'Bytes of files in the memory cache', [], (gauge) => gauge.set(cache.calculatedSize))
   metrics.gauge('vitascope_delivery_cache_limit_bytes', 'Maximum bytes of files in the memory cache', [], (gauge) => gauge.set(maxBytes))
 
-  const getRequests = (name: string) => counts.peek(name)?.requests ?? 0
+  const countRequests = (name: string) => counts.peek(name)?.requests ?? 0
   const count = (name: string) => {
     const entry = counts.get(name)
     if (entry) entry.requests += 1
@@ -65,7 +65,7 @@ export function createObjectCache(maxBytes: number, metrics: Metrics): ObjectCac
   const hasSpace = (bytes: number) => cache.calculatedSize + bytes <= maxBytes
   const isMorePopular = (name: string) => {
     const { value: leastRecentlyUsed } = cache.rkeys().next()
-    return leastRecentlyUsed === undefined || getRequests(name) > getRequests(leastRecentlyUsed)
+    return leastRecentlyUsed === undefined || countRequests(name) > countRequests(leastRecentlyUsed)
   }
 
   return {
@@ -75,7 +75,7 @@ export function createObjectCache(maxBytes: number, metrics: Metrics): ObjectCac
       reads.inc({ source: cached ? 'memory' : 'storage' })
       return cached
     },
-    isCandidate: (name) => maxBytes > 0 && getRequests(name) >= 2 && Date.now() >= (notAdmittedUntil.get(name) ?? 0),
+    isCandidate: (name) => maxBytes > 0 && countRequests(name) >= 2 && Date.now() >= (notAdmittedUntil.get(name) ?? 0),
     admits(name, bytes) {
       const isAdmitted = bytes <= Math.min(MAX_OBJECT_BYTES, maxBytes) && (hasSpace(bytes) || isMorePopular(name))
       if (!isAdmitted) notAdmittedUntil.set(name, Date.now() + NOT_ADMITTED_MS)

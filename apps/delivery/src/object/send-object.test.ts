@@ -11,12 +11,12 @@ const options = () => ({ signal: new AbortController().signal })
 
 /** A bucket with one object. Every read takes 20 ms. */
 function slowBucket({ failures = 0 } = {}) {
-  let [opened, left] = [0, failures]
+  let [opened, remainingFailures] = [0, failures]
   const storage: Pick<ObjectStorage, 'open'> = {
     async open() {
       opened += 1
       await delay(20)
-      if (left-- > 0) throw new Error('the bucket is unavailable')
+      if (remainingFailures-- > 0) throw new Error('the bucket is unavailable')
       return { stream: Readable.from([CONTENT]), bytes: CONTENT.length, modified: new Date(0), range: undefined }
     },
   }

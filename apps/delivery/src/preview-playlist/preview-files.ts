@@ -28,28 +28,28 @@ export function createPreviewFiles(preview: Client<typeof PreviewPlaylistService
   const masters = createLoadingCache<string>({ max: MAX_TRACKS, ttlMs: () => FRESH_MS })
   const tracks = createLoadingCache<GetPreviewTrackPlaylistResponse>({ max: MAX_TRACKS, ttlMs: () => FRESH_MS })
 
-  const getMaster = (jobId: string) =>
+  const loadMaster = (jobId: string) =>
     masters.get(jobId, async () => (await preview.getPreviewMasterPlaylist({ jobId }, serviceCall('delivery', randomUUID()))).text)
-  const getTrack = (jobId: string, key: string) =>
+  const loadTrack = (jobId: string, key: string) =>
     tracks.get(`${jobId} ${key}`, () => preview.getPreviewTrackPlaylist({ jobId, key }, serviceCall('delivery', randomUUID())))
 
   return {
     async playlist(jobId, file) {
-      const { master, key, list } = getParts(file)
-      if (master) return getMaster(jobId)
-      if (key && list) return (await getTrack(jobId, key)).playlist
+      const { master, key, list } = parseFileName(file)
+      if (master) return loadMaster(jobId)
+      if (key && list) return (await loadTrack(jobId, key)).playlist
       throw notFound('object', file)
     },
     async getObject(jobId, file) {
-      const { key, init, number } = getParts(file)
-      if (key && init) return (await getTrack(jobId, key)).initObject
-      const folder = key && number && (await getTrack(jobId, key)).segments.findLast(({ first }) => first <= Number(number))?.folder
+      const { key, init, number } = parseFileName(file)
+      if (key && init) return (await loadTrack(jobId, key)).initObject
+      const folder = key && number && (await loadTrack(jobId, key)).segments.findLast(({ first }) => first <= Number(number))?.folder
       if (!folder) throw notFound('object', file)
       return `${folder}/seg-${number}.m4s`
     },
   }
 }
 
-function getParts(file: string): Partial<Record<'master' | 'key' | 'list' | 'init' | 'number', string>> {
+function parseFileName(file: string): Partial<Record<'master' | 'key' | 'list' | 'init' | 'number', string>> {
   return FILE.exec(file)?.groups ?? {}
 }

@@ -31,7 +31,7 @@ export function endReports({
       if (!update) return
       const call = serviceCall('encoding', randomUUID(), signal)
       const isNeeded = await jobs.reportJob({ jobId, revision: Number(revision), update }, call).then(
-        ({ wanted }) => wanted,
+        ({ needed }) => needed,
         (error: unknown) => {
           // The catalogue does not know the job, so its objects will never be used.
           if (isDomainError(error) && error.reason === 'JOB_NOT_FOUND') return false

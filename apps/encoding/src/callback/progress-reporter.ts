@@ -37,10 +37,10 @@ export function createProgressReporter({ db, jobs, onUnneeded, log, intervalMs =
       if (!next || reported.get(jobId) === next.progress) return
       const update = { $case: 'progress', value: { percent: next.progress, sourceMs: next.sourceMs ?? undefined } } as const
       const call = serviceCall('encoding', randomUUID(), stopping.signal)
-      const { wanted } = await jobs.reportJob({ jobId, revision: Number(next.revision), update }, call)
+      const { needed } = await jobs.reportJob({ jobId, revision: Number(next.revision), update }, call)
       // The timer of the pause removes the entry, so after the pause none is added.
       if (pausing.has(jobId)) reported.set(jobId, next.progress)
-      if (!wanted) await onUnneeded(jobId)
+      if (!needed) await onUnneeded(jobId)
     } catch (error) {
       if (!stopping.signal.aborted) log.debug({ err: error, job_id: jobId }, 'sending a progress report failed')
     }

@@ -71,10 +71,10 @@ export type CrashCounter = () => void
 export function createCrashCounter(configured: string | undefined, kind: 'commit' | 'put'): CrashCounter | undefined {
   const [configuredKind, number] = (configured ?? '').split(':')
   if (configuredKind !== kind) return undefined
-  let left = Number(number)
+  let remaining = Number(number)
   return () => {
-    left -= 1
-    if (left === 0) killProcess()
+    remaining -= 1
+    if (remaining === 0) killProcess()
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Outbox, Transaction } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
-import { type FinishedSet, type Job, keyOfJob } from '../job/job.ts'
+import { type FinishedSet, type Job, toQueueKey } from '../job/job.ts'
 import { finishJob, nextRevision } from '../job/job-store.ts'
 import { dropPrefixes } from '../objects/object-prefix.ts'
 
@@ -46,7 +46,7 @@ export async function endJob(tx: Transaction, tools: EndTools, job: Job, end: Jo
   }
   const failure = end.state === 'failed' ? end : { code: 4005, message: 'cancelled' }
   const revision = await finishJob(tx, jobId, { state: end.state, code: failure.code, message: failure.message })
-  await tools.queue.cancel(tx, keyOfJob(jobId))
+  await tools.queue.cancel(tx, toQueueKey(jobId))
   await dropPrefixes(tx, jobId)
   if (end.state === 'failed') await enqueueReport(tx, tools.outbox, { jobId, revision })
 }
@@ -65,5 +65,5 @@ export async function reportEnd(tx: Transaction, outbox: Outbox, jobId: string):
 }
 
 function enqueueReport(tx: Transaction, outbox: Outbox, payload: JobEnded): Promise<void> {
-  return outbox.enqueue(tx, { topic: JOB_ENDED, key: keyOfJob(payload.jobId), payload })
+  return outbox.enqueue(tx, { topic: JOB_ENDED, key: toQueueKey(payload.jobId), payload })
 }

@@ -16,7 +16,7 @@ import { toMessage } from '../job/job-message.ts'
 import { readJob } from '../job/job-store.ts'
 import { readProfile } from '../rendition/rendition-profile.ts'
 import { findSetSource } from '../rendition/set-source.ts'
-import { readUploadSource, sourceOfJob } from '../upload/upload-source.ts'
+import { formatSource, readUploadSource } from '../upload/upload-source.ts'
 import type { JobCommands } from './accept-job.ts'
 
 export function jobHandlers({ db, jobs }: { db: Db; jobs: JobCommands }): Handlers<typeof JobServiceService> {
@@ -72,7 +72,7 @@ function toNewJob({ jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeco
   if (!upload && (!url || !['http:', 'https:'].includes(url.protocol)))
     fields.push({ field: 'source_url', message: 'must be an http or https URL' })
   requireValid(fields)
-  const source = upload ? sourceOfJob(upload) : sourceUrl
+  const source = upload ? formatSource(upload) : sourceUrl
   return { jobId, kind: 'renditions', mediaId, organisationId, sourceUrl: source, maxBytes, maxSeconds, lowPriority }
 }
 

@@ -25,7 +25,7 @@ export function planFor(
   return { plan, weights: costs.map(({ expectedCpuSeconds }) => Math.max(0.001, expectedCpuSeconds)) }
 }
 
-export function kindOfChunk({ chunks }: Pick<EncodePlan, 'chunks'>, chunk: number): WorkerTaskKind {
+export function toChunkKind({ chunks }: Pick<EncodePlan, 'chunks'>, chunk: number): WorkerTaskKind {
   return chunk < chunks.length ? 'encode' : 'audio'
 }
 

@@ -1,7 +1,7 @@
 import type { Transaction } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
 import { removeChunks } from '../job/chunk-store.ts'
-import { type Job, keyOfJob } from '../job/job.ts'
+import { type Job, toQueueKey } from '../job/job.ts'
 import { startNewPlan } from '../job/job-store.ts'
 import { dropPrefixes } from '../objects/object-prefix.ts'
 import { sendFirstTask } from './send-task.ts'
@@ -15,7 +15,7 @@ export async function replanJob(
   queue: Queue,
   job: Pick<Job, 'jobId' | 'organisationId' | 'kind' | 'lowPriority' | 'canCopyVideo'>,
 ): Promise<void> {
-  await queue.cancel(tx, keyOfJob(job.jobId))
+  await queue.cancel(tx, toQueueKey(job.jobId))
   await removeChunks(tx, job.jobId)
   await dropPrefixes(tx, job.jobId)
   await startNewPlan(tx, job)

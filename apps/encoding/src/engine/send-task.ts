@@ -1,17 +1,17 @@
 import type { EncodePlan } from '@vitascope/media'
 import type { Transaction } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
-import { type Job, type JobKind, keyOfJob, type NewJob } from '../job/job.ts'
+import { type Job, type JobKind, type NewJob, toQueueKey } from '../job/job.ts'
 import { PRIORITIES, type TaskKind } from '../task/task.ts'
 import { chunkMemoryMib } from '../task/task-resources.ts'
-import { kindOfChunk } from './plan.ts'
+import { toChunkKind } from './plan.ts'
 
 /** The job that a task belongs to. */
 export type TaskOwner = Pick<NewJob, 'jobId' | 'organisationId' | 'lowPriority'>
 
 /** Queues the next task of a job, in the transaction that causes it. */
 export async function sendTask(tx: Transaction, queue: Queue, job: TaskOwner, kind: TaskKind): Promise<void> {
-  const item = { key: keyOfJob(job.jobId), kind, group: job.organisationId, priority: computePriority(job, kind) }
+  const item = { key: toQueueKey(job.jobId), kind, group: job.organisationId, priority: computePriority(job, kind) }
   await queue.send(tx, { ...item, payload: {}, cost: TASK_COST_MS })
 }
 
@@ -20,9 +20,9 @@ export async function sendTask(tx: Transaction, queue: Queue, job: TaskOwner, ki
  * time.
  */
 export async function sendChunk(tx: Transaction, queue: Queue, job: TaskOwner, plan: EncodePlan, chunk: number): Promise<void> {
-  const kind = kindOfChunk(plan, chunk)
+  const kind = toChunkKind(plan, chunk)
   const weight = kind === 'encode' ? chunkMemoryMib(plan) : 0
-  const attributes = { key: keyOfJob(job.jobId), kind, group: job.organisationId, priority: computePriority(job, kind) }
+  const attributes = { key: toQueueKey(job.jobId), kind, group: job.organisationId, priority: computePriority(job, kind) }
   await queue.send(tx, { ...attributes, payload: { chunk }, weight, cost: chunkCostMs(plan, chunk) })
 }
 

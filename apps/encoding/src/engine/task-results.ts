@@ -6,7 +6,7 @@ import type { Lease, Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import type { CrashPointHook } from '../common/crash-point.ts'
-import { jobOfKey } from '../job/job.ts'
+import { toJobId } from '../job/job.ts'
 import { readJob } from '../job/job-store.ts'
 import { findPrefixes } from '../objects/object-prefix.ts'
 import { checkFiles, readFileList, StoredFilesMismatch } from '../task/file-list.ts'
@@ -41,7 +41,7 @@ export function createTaskResults(tools: ResultTools): TaskResults {
       if (!item) return false
       // A repeated request after a lost response. The result's files may be deleted by now.
       if (await steps.isRecorded(lease)) return true
-      const jobId = jobOfKey(item.key)
+      const jobId = toJobId(item.key)
       try {
         switch (readWorkerTask(item).kind) {
           case 'probe':

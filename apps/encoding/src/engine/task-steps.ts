@@ -13,7 +13,7 @@ import {
   removeSegments,
   sumChunkBytes,
 } from '../job/chunk-store.ts'
-import { type AfterFault, afterFault, type FinishedSet, isActive, type Job, jobOfKey, toJobPercent } from '../job/job.ts'
+import { type AfterFault, afterFault, type FinishedSet, isActive, type Job, toJobId, toJobPercent } from '../job/job.ts'
 import { countStorageFault, lockJob, raiseProgress, readStorageFaults, resetStorageFaults, updateJob } from '../job/job-store.ts'
 import { claimPrefixes, dropPrefixes, findPrefixes, type PrefixType, type TaskPrefixes } from '../objects/object-prefix.ts'
 import { reportPlayable } from '../preview-playlist/report-playable.ts'
@@ -87,7 +87,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
     const item = await queue.find(lease.itemId)
     if (!item) return false
     return db.transaction(async (tx) => {
-      const job = await lockJob(tx, jobOfKey(item.key))
+      const job = await lockJob(tx, toJobId(item.key))
       if (!job || !isActive(job.state) || !(await confirmLease(tx, job, item))) return false
       await change(tx, job, item)
       tx.afterCommit(() => tools.onProgress(job.jobId))
@@ -166,7 +166,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
     async extendLease(lease, done) {
       const item = await queue.find(lease.itemId)
       if (!item || !(await queue.extend(lease))) return false
-      const jobId = jobOfKey(item.key)
+      const jobId = toJobId(item.key)
       if (await raiseProgress(db.query, jobId, await recordProgress(db.query, jobId, item, done))) tools.onProgress(jobId)
       return true
     },
@@ -239,10 +239,10 @@ const PREFIX_TYPES: Readonly<Record<TaskKind, readonly PrefixType[]>> = {
  */
 function requireMinutes({ maxSeconds }: Job, seconds: number): void {
   if (maxSeconds === undefined || seconds <= maxSeconds) return
-  const [duration, left] = [seconds, maxSeconds].map((length) => Math.round(length * 100) / 100)
+  const [duration, remaining] = [seconds, maxSeconds].map((length) => Math.round(length * 100) / 100)
   throw new InvalidSource(
     4003,
-    `the video takes ${duration} s, but only ${left} s of the monthly encoding minutes of the organisation were left`,
+    `the video takes ${duration} s, but only ${remaining} s of the monthly encoding minutes of the organisation were left`,
   )
 }
 
@@ -250,8 +250,8 @@ function requireMinutes({ maxSeconds }: Job, seconds: number): void {
  * Returns the message for a set beyond the byte quota. Sizes are checked as chunks arrive, so that
  * the job fails early. The catalogue checks the complete set.
  */
-function quotaExceededMessage(left: number): string {
-  return `the video exceeds the ${left} bytes that were left of the storage quota of the organisation`
+function quotaExceededMessage(remainingBytes: number): string {
+  return `the video exceeds the ${remainingBytes} bytes that were left of the storage quota of the organisation`
 }
 
 async function recordProgress(query: Query, jobId: string, item: QueueItem, done: number): Promise<number> {

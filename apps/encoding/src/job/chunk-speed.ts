@@ -1,5 +1,5 @@
 import type { Query, Transaction } from '@vitascope/postgres'
-import { type Job, keyOfJob } from './job.ts'
+import { type Job, toQueueKey } from './job.ts'
 
 /** Records that a lease of a chunk begins now. */
 export async function beginChunk(tx: Transaction, jobId: string, chunk: number): Promise<void> {
@@ -66,7 +66,7 @@ async function workAhead(query: Query, jobId: string): Promise<WorkAhead> {
          or w.state = 'waiting' and exists (select from last l where w.priority > l.priority
            or w.priority = l.priority and (w.turn, w.item_id) <= (l.turn, l.item_id))))
      select coalesce(sum(weight), 0)::float8 as weight, count(*) filter (where state = 'leased')::int as "leasedTasks" from ahead`,
-    [keyOfJob(jobId), ['encode', 'audio']],
+    [toQueueKey(jobId), ['encode', 'audio']],
   )
   return row ?? { weight: 0, leasedTasks: 0 }
 }

@@ -5,16 +5,16 @@ import { createMetrics } from '@vitascope/telemetry'
 import { freePort, testLog } from '@vitascope/testing'
 import { observeJobEnds, observeJobs } from './job-metrics.ts'
 
-let away: Db
+let unreachableDb: Db
 beforeAll(async () => {
-  away = openPostgres({ url: `postgres://nobody@127.0.0.1:${await freePort()}/none`, schema: 'encoding', log: testLog })
+  unreachableDb = openPostgres({ url: `postgres://nobody@127.0.0.1:${await freePort()}/none`, schema: 'encoding', log: testLog })
 })
-afterAll(() => away.close())
+afterAll(() => unreachableDb.close())
 
 test('an unavailable database does not remove other metrics from the page', async () => {
   const metrics = createMetrics('encoding')
   metrics.counter('vitascope_things_total', 'Things').inc()
-  observeJobs(metrics, away, createQueue(away), testLog)
+  observeJobs(metrics, unreachableDb, createQueue(unreachableDb), testLog)
   expect(await metrics.text()).toContain('vitascope_things_total{service="encoding"} 1')
 })
 

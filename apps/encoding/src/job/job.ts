@@ -128,10 +128,10 @@ export function toJobPercent(phase: JobPhase, done: number): number {
 }
 
 /** Returns the queue key of all work of a job. */
-export function keyOfJob(jobId: string): string {
+export function toQueueKey(jobId: string): string {
   return `job:${jobId}`
 }
 
-export function jobOfKey(key: string): string {
+export function toJobId(key: string): string {
   return key.slice('job:'.length)
 }

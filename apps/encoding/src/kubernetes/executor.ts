@@ -7,7 +7,7 @@ import type { TaskSteps } from '../engine/task-steps.ts'
 import { readJob } from '../job/job-store.ts'
 import { type Batch, kubernetesJobName, readIndexes } from './batch.ts'
 import type { KubernetesSettings } from './executor-config.ts'
-import { belongsTo, chunksOfIndexes, estimatePodNeeds, isSuspendedAndOutdated, jobManifest, settingsHash } from './job-manifest.ts'
+import { belongsTo, estimatePodNeeds, isSuspendedAndOutdated, jobManifest, listChunks, settingsHash } from './job-manifest.ts'
 import { watchJobs } from './job-watch.ts'
 import type { JobsClient } from './jobs-client.ts'
 import { endRun, type OpenRun, openItems, openRuns } from './run-store.ts'
@@ -153,7 +153,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   const finish = async (run: Batch, job: V1Job, outcome: string) => {
     if (!(await endRun(db.query, run))) return
     ended.inc({ outcome })
-    const failedChunks = chunksOfIndexes(job, run, readIndexes(job.status?.failedIndexes))
+    const failedChunks = listChunks(job, run, readIndexes(job.status?.failedIndexes))
     const chargedChunks = outcome === 'DeadlineExceeded' ? 'started' : outcome === 'stalled' ? [] : failedChunks
     log.warn(
       { kubernetes_job: kubernetesJobName(settings.instance, run), job_id: run.jobId, outcome, failed: chargedChunks },

@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals'
 import { planEncode } from '@vitascope/media'
 import { kubernetesSettings } from '../../test/kubernetes-settings.ts'
-import { createLongProbe } from '../../test/stand-in-worker.ts'
+import { buildLongProbe } from '../../test/stand-in-worker.ts'
 import type { KubernetesSettings } from './executor-config.ts'
 import {
   belongsTo,
-  chunksOfIndexes,
   estimatePodNeeds,
   formatLabelSelector,
   isSuspendedAndOutdated,
   jobManifest,
+  listChunks,
   settingsHash,
 } from './job-manifest.ts'
 
@@ -43,7 +43,7 @@ test('with fewer pods than chunks, the indexes have the first chunks', () => {
   const job = jobManifest(settings, { ...run, chunks: [0, 2, 5, 6, 7] }, needs)
   expect(job.spec).toMatchObject({ completions: 2, parallelism: 2, maxFailedIndexes: 2 })
   expect(job.spec?.template.spec?.containers[0]?.env).toContainEqual({ name: 'VITASCOPE_WORKER_CHUNKS', value: '0,2' })
-  expect(chunksOfIndexes(job, { ...run, chunks: [0, 2, 5, 6, 7] }, [1])).toEqual([2])
+  expect(listChunks(job, { ...run, chunks: [0, 2, 5, 6, 7] }, [1])).toEqual([2])
   expect(belongsTo(job, { ...run, chunks: [0, 2, 5, 6, 7] })).toBe(true)
 })
 
@@ -112,7 +112,7 @@ test('a Kubernetes Job is identified by job and chunks, and selected by its inst
 })
 
 test('a pod requests disk space for its chunk and its source, with a reserve', () => {
-  const { probe, build } = createLongProbe()
+  const { probe, build } = buildLongProbe()
   const plan = planEncode({ probe, tools: build })
   const small = estimatePodNeeds(plan, 10 * 2 ** 20)
   expect(small.memoryMib).toBeGreaterThan(300)

@@ -77,7 +77,7 @@ export function jobManifest(settings: KubernetesSettings, run: Batch, needs: Pod
 }
 
 /** Returns the chunks of indexes of a run's Job. */
-export function chunksOfIndexes({ spec }: V1Job, run: Batch, indexes: readonly number[]): number[] {
+export function listChunks({ spec }: V1Job, run: Batch, indexes: readonly number[]): number[] {
   const first = firstChunks(run, spec?.completions ?? 0)
   return indexes.flatMap((index) => first[index] ?? [])
 }

@@ -32,8 +32,8 @@ export function watchJobs(api: JobsClient, onChange: () => void, log: Logger): J
     onChange()
     await api.watch(
       resourceVersion,
-      ({ isGone, job }) => {
-        if (isGone) byName.delete(readName(job))
+      ({ isDeleted, job }) => {
+        if (isDeleted) byName.delete(readName(job))
         else byName.set(readName(job), job)
         onChange()
       },

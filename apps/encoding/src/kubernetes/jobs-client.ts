@@ -37,7 +37,7 @@ export interface JobsClient {
 }
 
 export interface JobChange {
-  isGone: boolean
+  isDeleted: boolean
   job: V1Job
 }
 
@@ -76,7 +76,7 @@ export function openJobsClient(settings: KubernetesSettings, stopping: AbortSign
       promise.catch(() => {})
       const onEvent = (phase: string, object: unknown) => {
         if (phase === 'ERROR') reject(new Error(`the watch failed: ${(object as { message?: string }).message ?? 'no reason'}`))
-        else if (phase !== 'BOOKMARK') onChange({ isGone: phase === 'DELETED', job: object as V1Job })
+        else if (phase !== 'BOOKMARK') onChange({ isDeleted: phase === 'DELETED', job: object as V1Job })
       }
       const path = `/apis/batch/v1/namespaces/${encodeURIComponent(namespace)}/jobs`
       const query = { labelSelector, resourceVersion, allowWatchBookmarks: true, timeoutSeconds: WATCH_SECONDS }

@@ -1,5 +1,5 @@
 import type { Query } from '@vitascope/postgres'
-import { keyOfJob } from '../job/job.ts'
+import { toQueueKey } from '../job/job.ts'
 import type { Batch } from './batch.ts'
 
 /** A run with open chunks. */
@@ -55,7 +55,7 @@ export function openItems(query: Query, { runId, jobId }: Batch, which: readonly
        join chunk c on c.job_id = r.job_id and c.chunk = (w.payload->>'chunk')::int
      where r.run_id = $1 and case when $3::int[] is null then c.begin_time >= r.create_time
        else c.chunk = any($3) end`,
-    [runId, keyOfJob(jobId), which === 'started' ? null : which],
+    [runId, toQueueKey(jobId), which === 'started' ? null : which],
   )
 }
 

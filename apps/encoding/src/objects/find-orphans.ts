@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { getArea, OBJECT_AREAS, type ObjectStorage } from '@vitascope/storage'
+import { findArea, OBJECT_AREAS, type ObjectStorage } from '@vitascope/storage'
 import { readPrefix } from './object-prefix.ts'
 
 /** An object, or a folder of objects, without a row. */
@@ -64,7 +64,7 @@ export async function* findOrphans(
 /** Returns the key of an object's row, or undefined for a name that this service does not use. */
 function readOwner(name: string): string | undefined {
   const folders = name.split('/')
-  const area = getArea(name)
+  const area = findArea(name)
   if (area === 'uploads') return name
   if (area === 'tus') return UUID.test(folders[1] ?? '') && folders.length > 2 ? `tus/${folders[1]}/` : undefined
   const prefix = folders.slice(0, 3).join('/')
@@ -83,7 +83,7 @@ async function* filterOrphans(db: Db, batch: readonly Orphan[], graceMs: number,
      union all select 'tus/' || upload_id || '/' from tus_upload where upload_id = any($3)`,
     [
       names.map((name) => name.replace(/\/$/, '')),
-      names.filter((name) => getArea(name) === 'uploads'),
+      names.filter((name) => findArea(name) === 'uploads'),
       names.flatMap((name) => /^tus\/(.*)\/$/.exec(name)?.[1] ?? []),
     ],
   )

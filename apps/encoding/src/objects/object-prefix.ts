@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Db, Query, Transaction } from '@vitascope/postgres'
-import { getArea } from '@vitascope/storage'
+import { findArea } from '@vitascope/storage'
 import type { Job } from '../job/job.ts'
 import { NO_SWEEP_HOLD } from './sweep-hold.ts'
 
@@ -70,7 +70,7 @@ function newPrefix(type: PrefixType, { kind, mediaId, jobId }: PrefixOwner, fenc
 }
 
 function requirePrefixType(prefix: string): PrefixType {
-  const area = getArea(prefix)
+  const area = findArea(prefix)
   return area === 'source' || area === 'work' ? area : 'set'
 }
 

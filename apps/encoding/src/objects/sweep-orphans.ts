@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { getArea, type ObjectStorage } from '@vitascope/storage'
+import { findArea, type ObjectStorage } from '@vitascope/storage'
 import { findOrphans, type Orphan, type ScanSummary } from './find-orphans.ts'
 import { findMissingUploads } from './missing-uploads.ts'
 import { dropUnrecordedPrefixes } from './object-prefix.ts'
@@ -66,7 +66,7 @@ export async function sweepOrphans(
  */
 async function dropOrphan({ db, storage }: { db: Db; storage: ObjectStorage }, name: string, signal: AbortSignal): Promise<OrphanOutcome> {
   const prefix = name.replace(/\/$/, '')
-  const area = getArea(name)
+  const area = findArea(name)
   if (area === 'uploads') return (await storage.delete(name, signal)) ? 'removed' : 'no longer orphaned'
   if (area === 'tus') return (await storage.deletePrefix(prefix, signal)) > 0 ? 'removed' : 'no longer orphaned'
   return (await dropUnrecordedPrefixes(db.query, [prefix], 0)).length > 0 ? 'dropped' : 'no longer orphaned'

@@ -1,5 +1,5 @@
 import type { Outbox, Transaction } from '@vitascope/postgres'
-import { type Job, keyOfJob, requirePlan } from '../job/job.ts'
+import { type Job, requirePlan, toQueueKey } from '../job/job.ts'
 import { trackKeys } from './preview-playlist.ts'
 import { readTrack } from './preview-playlist-store.ts'
 
@@ -23,5 +23,5 @@ export async function reportPlayable(tx: Transaction, outbox: Outbox, job: Pick<
   if (reported) return
   for (const key of trackKeys(requirePlan(job))) if (!(await readTrack(tx.query, jobId, key))) return
   await tx.query('update job set is_playable = true where job_id = $1', [jobId])
-  await outbox.enqueue(tx, { topic: JOB_PLAYABLE, key: keyOfJob(jobId), payload: { jobId } satisfies JobPlayable })
+  await outbox.enqueue(tx, { topic: JOB_PLAYABLE, key: toQueueKey(jobId), payload: { jobId } satisfies JobPlayable })
 }

@@ -1,7 +1,7 @@
 import type { Db } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
 import { LOW_PRIORITY_OFFSET } from '../engine/send-task.ts'
-import { jobOfKey, keyOfJob } from '../job/job.ts'
+import { toJobId, toQueueKey } from '../job/job.ts'
 import { lockJob } from '../job/job-store.ts'
 import { MIN_PRIORITY } from '../task/task.ts'
 
@@ -20,12 +20,12 @@ export async function ageLowPriorityJobs({ db, queue }: { db: Db; queue: Queue }
   )
   const aged: string[] = []
   for (const { key } of waiting) {
-    const jobId = jobOfKey(key)
+    const jobId = toJobId(key)
     const raised = await db.transaction(async (tx) => {
       const job = await lockJob(tx, jobId)
       if (!job) return 0
       await tx.query('update job set low_priority = false where job_id = $1', [jobId])
-      return queue.raise(tx, keyOfJob(jobId), { below: MIN_PRIORITY, by: LOW_PRIORITY_OFFSET })
+      return queue.raise(tx, toQueueKey(jobId), { below: MIN_PRIORITY, by: LOW_PRIORITY_OFFSET })
     })
     if (raised > 0) aged.push(jobId)
   }

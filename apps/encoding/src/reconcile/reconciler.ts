@@ -67,8 +67,8 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
           await tools.steps.release(lease)
           continue
         }
-        const rescued = await tools.steps.fault(lease, { code: 5001, message: 'the worker stopped responding' }, { onlyExpired: true })
-        if (rescued)
+        const isRetried = await tools.steps.fault(lease, { code: 5001, message: 'the worker stopped responding' }, { onlyExpired: true })
+        if (isRetried)
           log.warn(
             { task_id: lease.itemId, kind: lease.kind, job_id: lease.key, worker_id: lease.holder },
             'lease expired; retrying its task',

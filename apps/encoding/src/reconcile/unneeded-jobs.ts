@@ -51,8 +51,8 @@ async function checkJobs(
   dueJobs: readonly { job_id: string; state: JobState }[],
   signal: AbortSignal,
 ) {
-  const { wantedJobIds } = await jobs.checkJobs({ jobIds: dueJobs.map((job) => job.job_id) }, serviceCall('encoding', randomUUID(), signal))
-  const needed = new Set(wantedJobIds)
+  const { neededJobIds } = await jobs.checkJobs({ jobIds: dueJobs.map((job) => job.job_id) }, serviceCall('encoding', randomUUID(), signal))
+  const needed = new Set(neededJobIds)
   const ids = dueJobs.map((job) => job.job_id)
   await db.query('update job set check_time = now(), unneeded_time = null where job_id = any($1) and job_id = any($2)', [ids, [...needed]])
   const unneeded = await db.query<{ job_id: string; is_sure: boolean }>(

@@ -1,7 +1,7 @@
 import type { FieldError } from '@vitascope/errors'
 import type { Rung } from '@vitascope/media'
 import type { RenditionProfile } from '@vitascope/proto/encoding/v1/job'
-import { CODEC_CODES, nameOfCode } from '../task/plan-message.ts'
+import { CODEC_CODES, findCodeName } from '../task/plan-message.ts'
 
 const AUDIO_KBPS = [32, 64, 128]
 
@@ -12,7 +12,7 @@ const AUDIO_KBPS = [32, 64, 128]
 export function readProfile(profile: RenditionProfile | undefined): Rung | FieldError[] {
   if (!profile) return [{ field: 'profile', message: 'is missing' }]
   const { label, shortSide, audioKbps } = profile
-  const codec = nameOfCode(CODEC_CODES, profile.codec)
+  const codec = findCodeName(CODEC_CODES, profile.codec)
   const problems: FieldError[] = [
     ...(codec ? [] : [{ field: 'profile.codec', message: 'must be h264, hevc or av1' }]),
     ...(label >= 50 && label <= 100_000 ? [] : [{ field: 'profile.label', message: 'must be 50 to 100000' }]),

@@ -9,13 +9,13 @@ import type { StoredSource } from '../task/task.ts'
  * source. The source is stored as long as the set, and a replacement of the set cancels this job.
  */
 export async function findSetSource(query: Query, { setJobId, mediaId }: { setJobId: string; mediaId: string }): Promise<StoredSource> {
-  const [row] = await query<{ result: Pick<RenditionSet, 'prefix' | 'renditions'>; kept: StoredSource | null }>(
+  const [row] = await query<{ result: Pick<RenditionSet, 'prefix' | 'renditions'>; own_source: StoredSource | null }>(
     `select result, case when exists (select from object_prefix p where p.job_id = j.job_id and p.drop_time is null
-       and j.source ->> 'object' like p.prefix || '/%') then source end as kept
+       and j.source ->> 'object' like p.prefix || '/%') then source end as own_source
      from job j where job_id = $1 and media_id = $2 and kind = 'renditions' and state = 'ok' and not is_dropped`,
     [setJobId, mediaId],
   )
-  if (row?.kept) return row.kept
+  if (row?.own_source) return row.own_source
   const [largest] = (row?.result.renditions ?? []).toSorted((a, b) => b.width * b.height - a.width * a.height || b.bytes - a.bytes)
   if (!row || !largest) throw new DomainError('invalid', 'SET_NOT_FOUND', `job ${setJobId} has no set for media ${mediaId}`)
   return { object: `${row.result.prefix}/${largest.path}`, bytes: largest.bytes, sha256: '' }

@@ -17,7 +17,7 @@ function report(line: object): void {
  */
 const MIN_SIDE = 16
 
-function fit(width: number, height: number): { width: number; height: number } {
+function fitIntoSide(width: number, height: number): { width: number; height: number } {
   const share = side / Math.max(width, height)
   const [w = 1, h = 1] = [width, height].map((length) => Math.min(side, Math.max(MIN_SIDE, Math.round(length * share))))
   return { width: w, height: h }
@@ -39,7 +39,7 @@ async function render(): Promise<void> {
     const page = document.getPage(number - 1)
     const { originalWidth, originalHeight } = page.getOriginalSize()
     if (!(originalWidth > 0 && originalHeight > 0)) return report({ error: `page ${number} cannot be read` })
-    const { width, height, data } = await page.render(fit(originalWidth, originalHeight))
+    const { width, height, data } = await page.render(fitIntoSide(originalWidth, originalHeight))
     writeFileSync(`raw/page-${number}.raw`, data, { flag: 'wx' })
     report({ page: number, width, height })
   }

@@ -45,7 +45,7 @@ const IMAGE_CODES = {
 } as const satisfies Record<EncodePlan['images'][number]['key'], ImageKey>
 
 /** Returns the name of a code of an enum, or undefined for an unknown code. */
-export function nameOfCode<Name extends string>(codes: Readonly<Record<Name, string>>, code: string): Name | undefined {
+export function findCodeName<Name extends string>(codes: Readonly<Record<Name, string>>, code: string): Name | undefined {
   // `Object.keys` loses the type of the keys.
   return (Object.keys(codes) as Name[]).find((name) => codes[name] === code)
 }
@@ -115,7 +115,7 @@ function readVideo({ frameRate, keySeconds, copy, ...video }: NonNullable<Source
 }
 
 function readCode<Name extends string>(field: string, codes: Readonly<Record<Name, string>>, code: string): Name {
-  const name = nameOfCode(codes, code)
+  const name = findCodeName(codes, code)
   if (name === undefined) throw new MalformedMessage(field, 'is not a known value')
   return name
 }

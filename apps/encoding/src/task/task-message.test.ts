@@ -19,7 +19,7 @@ describe('inputs', () => {
   })
 
   test('a missing input, or one without its plan, source or frame rate, is malformed', () => {
-    const plan = toPlanMessage(createPlan(12))
+    const plan = toPlanMessage(buildPlan(12))
     const { video } = plan
     if (!video) throw new Error('the plan has a picture')
     const encode = (overrides: Partial<EncodeInput>): Task['input'] => {
@@ -37,7 +37,7 @@ describe('inputs', () => {
   })
 
   test('the plan of the longest and most expensive source, with all its chunks, fits one message', () => {
-    const plan = createPlan(12 * 3600, { width: 8192, height: 4320 })
+    const plan = buildPlan(12 * 3600, { width: 8192, height: 4320 })
     expect(plan.chunks.length).toBeGreaterThan(3_000)
     const prefix = `work/${'9'.repeat(18)}/${'9'.repeat(16)}`
     const chunks = Array.from({ length: plan.chunks.length + 1 }, (_, chunk) => ({ chunk, prefix, list: `${prefix}/files.json` }))
@@ -59,7 +59,7 @@ describe('results', () => {
   })
 
   test('a result of another kind, or with a missing or invalid field, is malformed', () => {
-    const probe = toProbeMessage(createProbe(12))
+    const probe = toProbeMessage(buildProbe(12))
     const build = { version: '9.0', toneMap: true, codecs: ['PICTURE_CODEC_H264' as const] }
     const result = (overrides: Partial<ProbeResult>): CompleteTaskRequest['result'] => ({
       $case: 'probe',
@@ -98,7 +98,7 @@ function roundTrip(input: TaskInput): Task {
   return Task.decode(Task.encode(task(input)).finish())
 }
 
-function createProbe(durationSeconds: number, size = { width: 1280, height: 720 }): SourceProbe {
+function buildProbe(durationSeconds: number, size = { width: 1280, height: 720 }): SourceProbe {
   return {
     ...{ container: 'mp4', demuxer: 'mov', durationSeconds, bitrate: 5_000_000, streams: 2, audio: [] },
     video: {
@@ -109,8 +109,8 @@ function createProbe(durationSeconds: number, size = { width: 1280, height: 720 
   }
 }
 
-function createPlan(durationSeconds: number, size?: { width: number; height: number }): EncodePlan {
-  return planEncode({ probe: createProbe(durationSeconds, size), tools: { version: 'n7.0', toneMap: true } })
+function buildPlan(durationSeconds: number, size?: { width: number; height: number }): EncodePlan {
+  return planEncode({ probe: buildProbe(durationSeconds, size), tools: { version: 'n7.0', toneMap: true } })
 }
 
 // `-0` is not distinguished from `0` in messages.

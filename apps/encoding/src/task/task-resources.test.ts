@@ -3,7 +3,7 @@ import type { EncodePlan } from '@vitascope/media'
 import { chunkScratchBytes, packageScratchBytes } from './task-resources.ts'
 
 /** A plan of an hour of video at 1,000 and 3,000 kbit/s, and of audio at 100 kbit/s. */
-function createPlan(chunks: number): EncodePlan {
+function buildPlan(chunks: number): EncodePlan {
   const frames = 90_000
   const plan: Pick<EncodePlan, 'durationSeconds' | 'renditions' | 'chunks' | 'audio'> & { video: { frames: number } } = {
     durationSeconds: 3600,
@@ -29,12 +29,12 @@ function createPlan(chunks: number): EncodePlan {
 
 test('a chunk reserves twice its planned size, and a long run its upload backlog', () => {
   // 4,000 kbit/s are 500,000 bytes per second.
-  expect(chunkScratchBytes(createPlan(10), 3)).toBe(2 * 500_000 * 360)
-  expect(chunkScratchBytes(createPlan(1), 0)).toBe(2 ** 30)
-  expect(chunkScratchBytes(createPlan(10), 10)).toBe(2 * 12_500 * 3600)
+  expect(chunkScratchBytes(buildPlan(10), 3)).toBe(2 * 500_000 * 360)
+  expect(chunkScratchBytes(buildPlan(1), 0)).toBe(2 ** 30)
+  expect(chunkScratchBytes(buildPlan(10), 10)).toBe(2 * 12_500 * 3600)
 })
 
 test('packaging reserves all segments, the files of renditions and audio, and images', () => {
   const files = ['h264_1000/a', 'h264_1000/b', 'h264_3000/a', 'audio_100/a'].map((path) => ({ path, bytes: 1_000, sha256: '' }))
-  expect(packageScratchBytes(createPlan(2), files)).toBe(1.1 * 4_000 + (2_000 + 1_000) + (1_000 + 1_000) + 1_000)
+  expect(packageScratchBytes(buildPlan(2), files)).toBe(1.1 * 4_000 + (2_000 + 1_000) + (1_000 + 1_000) + 1_000)
 })

@@ -46,9 +46,9 @@ export function packageScratchBytes({ renditions, audio }: EncodePlan, segments:
     const key = path.slice(0, path.indexOf('/'))
     tracks.set(key, (tracks.get(key) ?? 0) + bytes)
   }
-  const of = (key: string | undefined) => (key === undefined ? 0 : (tracks.get(key) ?? 0))
-  const files = sum(renditions.map(({ key, audioKey }) => of(key) + of(audioKey)))
-  const sound = Math.max(0, ...(audio?.tracks ?? []).map(({ key }) => of(key)))
+  const readBytes = (key: string | undefined) => (key === undefined ? 0 : (tracks.get(key) ?? 0))
+  const files = sum(renditions.map(({ key, audioKey }) => readBytes(key) + readBytes(audioKey)))
+  const sound = Math.max(0, ...(audio?.tracks ?? []).map(({ key }) => readBytes(key)))
   return Math.ceil((1 + IMAGE_SHARE) * sum([...tracks.values()]) + files + sound)
 }
 

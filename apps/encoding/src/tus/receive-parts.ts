@@ -116,7 +116,7 @@ function splitBody(request: IncomingMessage, ended: AbortSignal) {
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
   let rest: Buffer | undefined
   let isDone = false
-  const next = async (): Promise<Buffer | undefined> => {
+  const readChunk = async (): Promise<Buffer | undefined> => {
     if (rest) return rest
     if (isDone) return undefined
     // An aborted body is treated as ended.
@@ -129,17 +129,17 @@ function splitBody(request: IncomingMessage, ended: AbortSignal) {
     isComplete: () => request.complete && rest === undefined && !ended.aborted,
     readUpTo(max: number, onChunk: (chunk: Buffer) => void) {
       async function* portion(): AsyncGenerator<Buffer> {
-        for (let left = max; left > 0; ) {
-          const chunk = await next()
+        for (let remainingBytes = max; remainingBytes > 0; ) {
+          const chunk = await readChunk()
           if (!chunk) return
-          const head = chunk.subarray(0, left)
+          const head = chunk.subarray(0, remainingBytes)
           rest = head.length < chunk.length ? chunk.subarray(head.length) : undefined
-          left -= head.length
+          remainingBytes -= head.length
           onChunk(head)
           yield head
         }
       }
-      return { hasBytes: async () => (await next()) !== undefined, stream: () => Readable.from(portion(), { objectMode: false }) }
+      return { hasBytes: async () => (await readChunk()) !== undefined, stream: () => Readable.from(portion(), { objectMode: false }) }
     },
   }
 }

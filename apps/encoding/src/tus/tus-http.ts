@@ -9,7 +9,7 @@ import { isId, isUuid } from '@vitascope/request'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import type { UploadCall, UploadHandler } from '../upload/upload-listener.ts'
-import { REQUEST_LIFETIME_SECONDS, type Reservation, type UploadQuota, whileReserved } from '../upload/upload-quota.ts'
+import { REQUEST_LIFETIME_SECONDS, type Reservation, type UploadQuota, withReservation } from '../upload/upload-quota.ts'
 import { SWEEP_SECONDS } from '../upload/upload-store.ts'
 import { finishUpload, isFinal, toError } from './finish-upload.ts'
 import { readChecksum, receiveParts, uploadLocked } from './receive-parts.ts'
@@ -169,7 +169,9 @@ async function receive(tools: TusTools, { request, signal }: UploadCall, uploadI
     }
     const receiveAll = () =>
       receiveParts(tools, upload, request, { checksum, maxBytes: length ?? tools.maxBytes, onPart, stopping: stopping.signal })
-    const received = isComplete ? await receiveAll() : await whileReserved(tools, () => toReservation(tools, upload, reserved), receiveAll)
+    const received = isComplete
+      ? await receiveAll()
+      : await withReservation(tools, () => toReservation(tools, upload, reserved), receiveAll)
     if (!request.complete) throw uploadLocked()
     return { ...upload, length, received }
   } finally {

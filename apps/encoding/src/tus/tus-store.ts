@@ -88,7 +88,7 @@ export function createTusStore(db: Db): TusStore {
     const [row] = await db.query<Row>(text, values)
     return row && toUpload(row)
   }
-  const changed = async (text: string, values: unknown[]) => (await db.query(text, values)).length === 1
+  const hasChangedRow = async (text: string, values: unknown[]) => (await db.query(text, values)).length === 1
 
   return {
     async create({ uploadId, organisationId, owner, metadata, title, filename, length }, retentionSeconds) {
@@ -114,7 +114,7 @@ export function createTusStore(db: Db): TusStore {
       return leased
     },
     extendLease: (uploadId, fence) =>
-      changed(
+      hasChangedRow(
         `update tus_upload set lease_end = now() + ${LEASE_SECONDS} * interval '1 second'
          where upload_id = $1 and fence = $2 and not is_lease_requested and drop_time is null returning 1`,
         [uploadId, fence],
@@ -165,7 +165,7 @@ export function createTusStore(db: Db): TusStore {
       await db.query('update tus_upload set error = $2 where upload_id = $1 and video_id is null', [uploadId, JSON.stringify(error)])
     },
     drop: (uploadId) =>
-      changed(
+      hasChangedRow(
         `update tus_upload set drop_time = now() where upload_id = $1 and drop_time is null and video_id is null
            and (error is not null or length is null or received < length) returning 1`,
         [uploadId],

@@ -1,7 +1,7 @@
 // Faults: A16
 import { expect, test } from '@jest/globals'
 import { isDomainError } from '@vitascope/errors'
-import { checkPolicy, exactKey, organisationOfKey, type RequestedCondition } from './policy.ts'
+import { checkPolicy, exactKey, parseOrganisation, type RequestedCondition } from './policy.ts'
 import { encodePolicy, signPolicy } from './policy-signature.ts'
 import { admitPost } from './post-policy.ts'
 
@@ -119,7 +119,7 @@ test('a valid policy gets the fields of its signature', () => {
   })
   expect(findInvalidFields(replaceConditions(eq('key', `${uuid}.mp4`)))).toEqual([])
   expect(findInvalidFields(replaceConditions(startsWith('key', 'uploads/2/')))).toEqual([])
-  expect([organisationOfKey('uploads/22/a'), organisationOfKey(`${uuid}.mp4`)]).toEqual(['22', undefined])
+  expect([parseOrganisation('uploads/22/a'), parseOrganisation(`${uuid}.mp4`)]).toEqual(['22', undefined])
 })
 
 test('the signature is the one of the AWS documentation', () => {

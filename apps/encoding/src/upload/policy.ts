@@ -44,15 +44,15 @@ export function checkPolicy(
   if (requested.length > MAX_CONDITIONS) throw invalid([{ field: 'conditions', message: `must be at most ${MAX_CONDITIONS}` }])
   const subjects = new Set<string>()
   const conditions = requested.flatMap((condition, index) => {
-    const bad = (message: string) => {
+    const addProblem = (message: string) => {
       problems.push({ field: `conditions[${index}]`, message })
       return []
     }
     const subject = condition.operator === 'content-length-range' ? condition.operator : condition.name.toLowerCase()
-    if (subjects.has(subject)) return bad(`repeats the condition for ${truncate(subject)}`)
+    if (subjects.has(subject)) return addProblem(`repeats the condition for ${truncate(subject)}`)
     subjects.add(subject)
     const checked = checkCondition({ ...condition, name: subject }, rules, now)
-    return typeof checked === 'string' ? bad(checked) : [checked]
+    return typeof checked === 'string' ? addProblem(checked) : [checked]
   })
   for (const [needed, sentence] of [
     ['bucket', `must include the bucket ${rules.bucket}`],
@@ -77,7 +77,7 @@ export function exactKey({ conditions }: Policy): string | undefined {
 }
 
 /** Returns the organisation of a key's prefix, or undefined for any other key. */
-export function organisationOfKey(key: string): string | undefined {
+export function parseOrganisation(key: string): string | undefined {
   return /^uploads\/([1-9]\d{0,18})\/./.exec(key)?.[1]
 }
 
@@ -86,15 +86,15 @@ export function formatKeyPrefix(organisationId: string): string {
 }
 
 function checkExpiration(expiration: string, now: Date, problems: FieldError[]): Date | undefined {
-  const bad = (message: string) => {
+  const addProblem = (message: string) => {
     problems.push({ field: 'expiration', message })
     return undefined
   }
   const isForm = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?Z?$/.test(expiration)
   const time = isForm ? new Date(`${expiration.replace(' ', 'T').replace(/Z$/, '')}Z`) : undefined
-  if (!time || Number.isNaN(time.getTime())) return bad('must be a time in UTC such as 2030-12-31T23:59:59.000Z')
-  if (time <= now) return bad('must be in the future')
-  if (time.getTime() - now.getTime() > MAX_LIFETIME_MS) return bad('must be at most 24 hours ahead')
+  if (!time || Number.isNaN(time.getTime())) return addProblem('must be a time in UTC such as 2030-12-31T23:59:59.000Z')
+  if (time <= now) return addProblem('must be in the future')
+  if (time.getTime() - now.getTime() > MAX_LIFETIME_MS) return addProblem('must be at most 24 hours ahead')
   return time
 }
 
@@ -170,8 +170,8 @@ function findDateProblem(conditions: readonly Condition[]): string | undefined {
 }
 
 function findValue(conditions: readonly Condition[], name: string): string | undefined {
-  const found = conditions.find((one) => one.operator === 'eq' && one.name === name)
-  return found?.operator === 'eq' ? found.value : undefined
+  const condition = conditions.find((one) => one.operator === 'eq' && one.name === name)
+  return condition?.operator === 'eq' ? condition.value : undefined
 }
 
 function truncate(name: string): string {

@@ -5,11 +5,11 @@ import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import { type FormFields, receiveFileForm } from './file-form.ts'
 import type { FormGate } from './form-gate.ts'
-import { organisationOfKey } from './policy.ts'
+import { parseOrganisation } from './policy.ts'
 import { type AdmittedPost, admitPost, isPolicySigned } from './post-policy.ts'
 import { recordUpload } from './record-upload.ts'
 import type { UploadCall } from './upload-listener.ts'
-import { REQUEST_LIFETIME_SECONDS, type Reservation, type UploadQuota, unrecordedReservationId, whileReserved } from './upload-quota.ts'
+import { REQUEST_LIFETIME_SECONDS, type Reservation, type UploadQuota, unrecordedReservationId, withReservation } from './upload-quota.ts'
 import type { UploadLocation } from './upload-service.ts'
 import { RETENTION_SECONDS, SWEEP_SECONDS, type UploadStore } from './upload-store.ts'
 
@@ -50,7 +50,7 @@ export async function postObject(
   const onFile = async (fields: FormFields, file: Readable): Promise<PostedObject> => {
     const post = admitPost(fields, location, new Date())
     const { key, contentType, status } = post
-    const organisationId = organisationOfKey(key) ?? (await uploads.find(key, signal))?.organisationId
+    const organisationId = parseOrganisation(key) ?? (await uploads.find(key, signal))?.organisationId
     if (organisationId === undefined) throw new DomainError('forbidden', 'POLICY_REFUSED', 'the key of the object is unknown or expired')
     const maxBytes = Math.min(post.maxBytes, Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY))
     const open: Reservation = { id: randomUUID(), organisationId, bytes: maxBytes, isOpen: true, lifetimeSeconds: REQUEST_LIFETIME_SECONDS }
@@ -75,7 +75,7 @@ export async function postObject(
     const source = Readable.from(checkSize(file, post, hash, onEnd), { objectMode: false })
     const put = () => storage.put(key, source, { signal, ...(contentType !== undefined && { contentType }) })
     try {
-      await whileReserved({ quota, log }, () => reservation, put)
+      await withReservation({ quota, log }, () => reservation, put)
     } catch (error) {
       const isNeeded = await isUnrecorded(uploads, key, error)
       // Both are released if the response to the change from one to the other was lost.

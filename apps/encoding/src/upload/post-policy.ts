@@ -72,8 +72,8 @@ const SIGNATURE_FIELDS = ['policy', 'x-amz-signature', 'x-amz-credential', 'x-am
 function readSignedPolicy(fields: ReadonlyMap<string, string>, keys: SigningKeys, now: Date): SignedPolicy {
   const [policy = '', signature = '', credential = '', algorithm = ''] = SIGNATURE_FIELDS.map((name) => fields.get(name))
   const date = readCredential(credential)?.date
-  const isOurs = date !== undefined && credential === formatCredential(keys, date) && algorithm === ALGORITHM
-  if (!isOurs || !isSignature(signature, policy, keys, date)) throw policyDenied('the signature does not match the policy')
+  const isOwnCredential = date !== undefined && credential === formatCredential(keys, date) && algorithm === ALGORITHM
+  if (!isOwnCredential || !isSignature(signature, policy, keys, date)) throw policyDenied('the signature does not match the policy')
   const signed = JSON.parse(Buffer.from(policy, 'base64').toString()) as SignedPolicy
   if (!(Date.parse(signed.expiration) > now.getTime())) throw policyDenied('the policy has expired')
   return signed

@@ -80,7 +80,7 @@ const RENEW_MS = (REQUEST_LIFETIME_SECONDS * 1_000) / 3
  * Renews a reservation while `work` runs. A failed renewal is logged, and retried before the
  * reservation expires.
  */
-export async function whileReserved<Result>(
+export async function withReservation<Result>(
   { quota, log }: { quota: UploadQuota; log: Logger },
   reservation: () => Reservation,
   work: () => Promise<Result>,

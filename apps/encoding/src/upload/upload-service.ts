@@ -3,7 +3,7 @@ import { DomainError, invalid, notFound } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { isObjectName, type ObjectStorage } from '@vitascope/storage'
-import { checkPolicy, exactKey, formatKeyPrefix, organisationOfKey, type PolicyRules, type RequestedCondition } from './policy.ts'
+import { checkPolicy, exactKey, formatKeyPrefix, type PolicyRules, parseOrganisation, type RequestedCondition } from './policy.ts'
 import { derivedKey, encodePolicy, formatCredential, readCredential, type SigningKeys, signPolicy } from './policy-signature.ts'
 import { recordUpload } from './record-upload.ts'
 import { isOwnLink, signLink, type UploadLink } from './upload-link.ts'
@@ -128,13 +128,13 @@ export function createUploadService(tools: {
     },
     async claim(link, organisationId, signal) {
       if (!isOwnLink(link, linkKey)) return undefined
-      const bad = (field: string, message: string) => invalid([{ field, message }])
-      if (link.expires * 1000 <= Date.now()) throw bad('expires', 'this link has expired: upload the file again')
+      const invalidField = (field: string, message: string) => invalid([{ field, message }])
+      if (link.expires * 1000 <= Date.now()) throw invalidField('expires', 'this link has expired: upload the file again')
       const upload = await uploads.findById(link.uploadId, signal)
       if (!upload || upload.organisationId !== organisationId)
-        throw bad('upload_id', 'the organisation has no file with this link, or it was deleted')
+        throw invalidField('upload_id', 'the organisation has no file with this link, or it was deleted')
       if (!(await uploads.extendExpiry(link.uploadId, '', signal)))
-        throw bad('upload_id', 'the file of this link was deleted: upload it again')
+        throw invalidField('upload_id', 'the file of this link was deleted: upload it again')
       return `upload://${link.uploadId}/${encodeURIComponent(upload.filename)}`
     },
     isValidLink: (link) => isOwnLink(link, linkKey) && link.expires * 1000 > Date.now(),
@@ -147,7 +147,7 @@ export function createUploadService(tools: {
   async function requireStoredUpload({ key, bucket, organisationId }: Completion, signal: AbortSignal): Promise<StoredUpload> {
     const isValid = isObjectName(key) && (bucket === '' || bucket === location.bucket)
     const existing = isValid ? await uploads.find(key, signal) : undefined
-    const owner = existing?.organisationId ?? (isValid ? organisationOfKey(key) : undefined)
+    const owner = existing?.organisationId ?? (isValid ? parseOrganisation(key) : undefined)
     if (owner === undefined || (organisationId !== undefined && organisationId !== owner)) throw notFound('upload', key)
     const object = await storage.stat(key, signal)
     if (!object) throw notFound('upload', key)

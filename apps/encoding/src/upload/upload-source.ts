@@ -15,6 +15,6 @@ export function readUploadSource(url: string): UploadSource | undefined {
 }
 
 /** Returns the notation in jobs, by which the sweep finds uploads that are still in use. */
-export function sourceOfJob({ kind, uploadId }: UploadSource): string {
+export function formatSource({ kind, uploadId }: UploadSource): string {
   return `${kind}:${uploadId}`
 }

@@ -1,13 +1,13 @@
 import type { Query } from '@vitascope/postgres'
 import { ChunkState } from '@vitascope/proto/encoding/v1/work'
-import { keyOfJob } from '../job/job.ts'
+import { toQueueKey } from '../job/job.ts'
 
 /** Returns the id of the waiting or leased task that encodes a chunk of video. */
 export async function findOpenChunkItem(query: Query, jobId: string, chunk: number): Promise<string | undefined> {
   const [row] = await query<{ item_id: string }>(
     `select item_id from work_item where key = $1 and kind = 'encode' and state in ('waiting', 'leased') and (payload->>'chunk')::int = $2
      order by item_id limit 1`,
-    [keyOfJob(jobId), chunk],
+    [toQueueKey(jobId), chunk],
   )
   return row?.item_id
 }
@@ -21,7 +21,7 @@ export async function readChunkState(query: Query, jobId: string, chunk: number,
     `select (select bool_or(state = 'waiting') from work_item where key = $1 and kind = 'encode' and state in ('waiting', 'leased')
          and ($4 or (payload->>'chunk')::int = $2)) as is_waiting,
        (select fence from chunk where job_id = $3 and chunk = $2) as fence`,
-    [keyOfJob(jobId), chunk, jobId, anyChunk],
+    [toQueueKey(jobId), chunk, jobId, anyChunk],
   )
   if (typeof row?.is_waiting === 'boolean')
     return row.is_waiting || !anyChunk ? ChunkState.CHUNK_STATE_WAITING : ChunkState.CHUNK_STATE_ALL_LEASED

@@ -11,7 +11,7 @@ import type { Logger } from '@vitascope/telemetry'
 import type { CrashPointHook } from '../common/crash-point.ts'
 import type { TaskResults } from '../engine/task-results.ts'
 import type { TaskSteps } from '../engine/task-steps.ts'
-import { keyOfJob } from '../job/job.ts'
+import { toQueueKey } from '../job/job.ts'
 import { sweepSoon } from '../objects/object-prefix.ts'
 import { isOfSource } from '../task/fault.ts'
 import { readWorkerTask } from '../task/queued-task.ts'
@@ -106,7 +106,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       for (let waitMs = 0; ; waitMs = Math.min(POLL_MS, leftMs())) {
         // Chunks are queued in order, so this is the first one that is due. Playback of an
         // unfinished video ends at the first missing chunk.
-        const task = await nextTask(tools, { ...request, key: keyOfJob(jobId) }, waitMs, signal)
+        const task = await nextTask(tools, { ...request, key: toQueueKey(jobId) }, waitMs, signal)
         if (task) return { state: ChunkState.CHUNK_STATE_LEASED, task }
         const state = await readChunkState(db.query, jobId, chunk, true)
         const isOver = leftMs() === 0 || signal.aborted || tools.stopping.aborted
@@ -192,8 +192,8 @@ async function nextTask(
   const until = performance.now() + waitMs
   const signal = AbortSignal.any([disconnected, tools.stopping])
   for (;;) {
-    const left = Math.max(0, until - performance.now())
-    const item = await lease(queue, { ...request, leaseMs, waitMs: left }, signal)
+    const remainingMs = Math.max(0, until - performance.now())
+    const item = await lease(queue, { ...request, leaseMs, waitMs: remainingMs }, signal)
     if (!item) return undefined
     if (signal.aborted) {
       await steps.release(item)

@@ -5,7 +5,7 @@ import type { Query } from '@vitascope/postgres'
  * Returns the name of a worker, which is stable over a restart: everything before the last colon of
  * its id.
  */
-export function nameOfWorker(workerId: string): string {
+export function toWorkerName(workerId: string): string {
   return workerId.slice(0, Math.max(0, workerId.lastIndexOf(':')))
 }
 
@@ -14,7 +14,7 @@ export function nameOfWorker(workerId: string): string {
  * should end. Throws WORKER_SUPERSEDED if a later process has registered under the name.
  */
 export async function registerWorker(query: Query, workerId: string): Promise<string[]> {
-  const name = nameOfWorker(workerId)
+  const name = toWorkerName(workerId)
   // A worker without a name replaces no other process.
   if (name === '') return []
   await query('insert into worker (worker_id, name) values ($1, $2) on conflict (worker_id) do nothing', [workerId, name])

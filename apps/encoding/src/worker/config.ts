@@ -74,7 +74,7 @@ export const defaultWorkerTiming: WorkerTiming = { heartbeatMs: 5_000, stallSeco
  * Returns three quarters of the memory of the machine or container, in MiB. The rest is for Node
  * and for other memory of tasks.
  */
-function memoryOfThisMachine(): number {
+function readMemoryBytes(): number {
   const limit = process.constrainedMemory()
   const bytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
   return Math.max(128, Math.floor((bytes * 0.75) / 2 ** 20))
@@ -115,7 +115,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
         description: 'A worker without a task for this time exits with 0. 0 disables this. For workers that are started on demand.',
       }) || undefined,
     memoryMib: read.int('VITASCOPE_WORKER_MEMORY_MIB', {
-      fallback: memoryOfThisMachine(),
+      fallback: readMemoryBytes(),
       min: 128,
       max: 16 * 2 ** 20,
       defaultText: 'three quarters of the memory of the container or machine',

@@ -62,14 +62,14 @@ test('a source counts once while it has a user', async () => {
   const { budget, events, reserve } = startBudget()
   const film = source('film', 15)
   const picture = await reserve('picture', 2, { reads: film })
-  const shelved = budget.holdSource(film)
+  const release = budget.holdSource(film)
   const sound = await reserve('sound', 2, { reads: film })
   const otherTask = reserve('other', 0, { reads: source('other', 15) })
   picture()
   sound()
   await new Promise(setImmediate)
   expect(events.at(-1)).toBe('other waits')
-  shelved()
+  release()
   await otherTask
 })
 

@@ -115,6 +115,6 @@ export async function scratchSize({ scratchDir, scratchBytes, scratchSparePercen
   if (sharesDiskWithObjects) return allowed
   const { bavail, blocks, bsize } = await statfs(scratchDir)
   // At most half of the free space is spared, so that small tasks still fit on a nearly full disk.
-  const spare = Math.min((blocks * scratchSparePercent) / 100, bavail / 2)
-  return Math.min(allowed, (bavail - spare) * bsize)
+  const reservedBlocks = Math.min((blocks * scratchSparePercent) / 100, bavail / 2)
+  return Math.min(allowed, (bavail - reservedBlocks) * bsize)
 }

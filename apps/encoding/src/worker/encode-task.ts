@@ -42,7 +42,7 @@ export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<Fi
 const none = (): StoredFile[] => []
 
 /** Measures the encoding speed of video, or of audio if the source has no video. */
-async function measureSpeed<Made>({ speed }: TaskWork, { plan, chunk }: EncodeInput, make: () => Promise<Made>): Promise<Made> {
+async function measureSpeed<Result>({ speed }: TaskWork, { plan, chunk }: EncodeInput, make: () => Promise<Result>): Promise<Result> {
   const planned = plan.chunks[chunk]
   const share = planned && plan.video ? planned.frames / plan.video.frames : 1
   const started = performance.now()

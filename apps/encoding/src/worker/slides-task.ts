@@ -71,15 +71,15 @@ async function renderAll(work: TaskWork, pdf: string, { folder, target }: { fold
   const all: RenderedPage[] = []
   for (let pages = 1; all.length < pages; ) {
     const from = all.length + 1
-    const left = Math.ceil((until - performance.now()) / 1000)
-    if (left <= 0)
+    const remainingSeconds = Math.ceil((until - performance.now()) / 1000)
+    if (remainingSeconds <= 0)
       throw new InvalidSource(4002, `this file cannot be converted to slides: its first ${all.length} pages alone took too long to render`)
     let done = 0
     const run = await renderPages({
       folder,
       from,
       to: from + PAGES_PER_RUN - 1,
-      wallSeconds: left,
+      wallSeconds: remainingSeconds,
       // The renderer reports nothing during a page, whereas ffmpeg reports twice per second.
       pageSeconds: 2 * stallSeconds,
       onPage: () =>

@@ -76,11 +76,11 @@ describe('events of players', () => {
     const text = (characters: number) => letter.repeat(characters)
     const quality = { startupMs: 1.5, stalls: 1_000_000, stalledMs: 86_400_000, error: text(100) }
     const texts = { videoId: text(300), viewId: text(100), language: text(35), subtitle: text(35), quality }
-    const long = (address: string) => {
+    const buildLargeRequest = (address: string) => {
       const { events, ...from } = request(address, 100)
       return { ...from, userAgent: '\u00e4'.repeat(500), events: events.map((event) => ({ ...event, positionSeconds: 12.5, ...texts })) }
     }
-    await settle(Promise.all(Array.from({ length: 80 }, () => sender.send(long('192.0.2.1'), 'r'))))
+    await settle(Promise.all(Array.from({ length: 80 }, () => sender.send(buildLargeRequest('192.0.2.1'), 'r'))))
     expect(calls.flat()).toHaveLength(80)
     const bytes = calls.map((requests) => AcceptEventBatchRequest.encode({ requests }).finish().length)
     expect(Math.max(...bytes)).toBeLessThan(4 * 1024 * 1024)

@@ -47,14 +47,14 @@ export function createEventSender(analytics: Client<typeof EventServiceService>,
       if (isDomainError(error) && error.reason !== 'VIDEO_UNCHECKED') throw error
       // One of the requests may be the cause, or the service may not know this rpc yet. Each is
       // sent alone then, because repeating an event has no effect.
-      return await Promise.all(batch.map((event) => getOutcome(sendAlone(event))))
+      return await Promise.all(batch.map((event) => awaitOutcome(sendAlone(event))))
     }
   }
   const batcher = createBatcher<QueuedRequest, Outcome>({
     concurrency: MAX_CALLS,
     maxItems: MAX_REQUESTS,
     maxWeight: MAX_WEIGHT,
-    getWeight: ({ request }) => getWeight(request),
+    getWeight: ({ request }) => computeWeight(request),
     async write(batch) {
       const [first] = batch
       return batch.length === 1 && first ? [{ response: await sendAlone(first) }] : await sendBatch(batch)
@@ -71,7 +71,7 @@ export function createEventSender(analytics: Client<typeof EventServiceService>,
   }
 }
 
-async function getOutcome(call: Promise<AcceptEventsResponse>): Promise<Outcome> {
+async function awaitOutcome(call: Promise<AcceptEventsResponse>): Promise<Outcome> {
   try {
     return { response: await call }
   } catch (error) {
@@ -80,7 +80,7 @@ async function getOutcome(call: Promise<AcceptEventsResponse>): Promise<Outcome>
 }
 
 /** Returns the weight of a request. Only lengths count, because this runs for tens of thousands of events per second. */
-function getWeight({ events, userAgent, clientAddress }: AcceptEventsRequest): number {
+function computeWeight({ events, userAgent, clientAddress }: AcceptEventsRequest): number {
   let weight = 1 + ((userAgent.length + clientAddress.length) >> TEXT_WEIGHT_SHIFT)
   for (const { videoId, viewId, language, subtitle, quality, watched, rewatched } of events) {
     const units = videoId.length + viewId.length + language.length + subtitle.length + (quality ? quality.error.length : 0)

@@ -18,8 +18,8 @@ export interface Certificates {
  */
 export function readCertificates(folder: string): Certificates {
   const [cert, key, ca] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) => readFileSync(join(folder, name))) as [Buffer, Buffer, Buffer]
-  const authorities = getCertificates(ca, 'ca.crt')
-  const [certificate] = getCertificates(cert, 'tls.crt')
+  const authorities = parseCertificates(ca, 'ca.crt')
+  const [certificate] = parseCertificates(cert, 'tls.crt')
   // Throws for a malformed key and for a key of another certificate.
   createSecureContext({ cert, key, ca })
   // The file may contain an expired authority together with its successor.
@@ -34,7 +34,7 @@ export function findInvalidity({ cert, notAfter }: Certificates, now: Date): str
   return begin > now ? `it begins ${begin.toISOString()}` : undefined
 }
 
-function getCertificates(pem: Buffer, name: string): X509Certificate[] {
+function parseCertificates(pem: Buffer, name: string): X509Certificate[] {
   const blocks = pem.toString('latin1').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   if (blocks.length === 0) throw new Error(`${name} contains no certificate`)
   return blocks.map((block) => new X509Certificate(block))

@@ -71,9 +71,9 @@ function cachePerConnection(check: (call: ServerInterceptingCallInterface) => bo
 /** Server credentials for changing certificates. Those of grpc-js do not allow setting the minimum TLS version. */
 class ChangingServerCredentials extends ServerCredentials {
   constructor(identity: Identity) {
-    super({ requestCert: true, rejectUnauthorized: true }, getContext(identity.current()))
+    super({ requestCert: true, rejectUnauthorized: true }, toSecureContextOptions(identity.current()))
     // The listener is never removed: the server lives as long as the process.
-    identity.onChange((certificates) => this.updateSecureContextOptions(getContext(certificates)))
+    identity.onChange((certificates) => this.updateSecureContextOptions(toSecureContextOptions(certificates)))
   }
 
   override _equals(other: ServerCredentials): boolean {
@@ -81,7 +81,7 @@ class ChangingServerCredentials extends ServerCredentials {
   }
 }
 
-function getContext({ cert, key, ca }: Certificates) {
+function toSecureContextOptions({ cert, key, ca }: Certificates) {
   return { cert, key, ca, minVersion: 'TLSv1.3' as const }
 }
 

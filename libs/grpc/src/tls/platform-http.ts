@@ -19,13 +19,18 @@ import type { Identity, Peer } from './identity.ts'
  */
 export function createPlatformServer(identity: Identity | undefined, options: ServerOptions, listener: RequestListener): HttpServer {
   if (!identity) return createServer(options, listener)
-  const getContext = ({ cert, key, ca } = identity.current()): SecureContextOptions => ({ cert, key, ca, minVersion: 'TLSv1.3' })
-  const server = createSecureServer({ ...options, ...getContext(), requestCert: true, rejectUnauthorized: true }, listener)
+  const toSecureContextOptions = ({ cert, key, ca } = identity.current()): SecureContextOptions => ({
+    cert,
+    key,
+    ca,
+    minVersion: 'TLSv1.3',
+  })
+  const server = createSecureServer({ ...options, ...toSecureContextOptions(), requestCert: true, rejectUnauthorized: true }, listener)
   server.on('secureConnection', (socket: TLSSocket) => {
     if (!identity.mayCall(socket.getPeerCertificate())) socket.destroy()
   })
   const stop = identity.onChange((certificates) => {
-    server.setSecureContext(getContext(certificates))
+    server.setSecureContext(toSecureContextOptions(certificates))
     server.closeIdleConnections()
   })
   server.once('close', stop)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { AuthorizationV1Api, BatchV1Api, CoreV1Api, KubeConfig, RbacAuthorizationV1Api, type V1Pod } from '@kubernetes/client-node'
 import { startCertManager, stopCertManager } from '../../../cluster/cert-manager.ts'
 import { type ClusterLocation, startApiServer } from '../../../cluster/control-plane.ts'
-import { formatKubeconfig, getKubeconfig } from '../../../cluster/keys.ts'
+import { formatKubeconfig, toKubeconfigPath } from '../../../cluster/keys.ts'
 import { stopProgram } from '../../../cluster/program.ts'
 
 /** Opens the cluster that `npm run test:cluster` has started, as administrator. */
@@ -13,7 +13,7 @@ export function openCluster() {
   if (file === undefined) throw new Error('there is no cluster: npm run test:cluster starts one')
   const location = JSON.parse(readFileSync(file, 'utf8')) as ClusterLocation
   const config = new KubeConfig()
-  config.loadFromFile(getKubeconfig(location.folder, 'admin'))
+  config.loadFromFile(toKubeconfigPath(location.folder, 'admin'))
   const core = config.makeApiClient(CoreV1Api)
   const rbac = config.makeApiClient(RbacAuthorizationV1Api)
   return {
@@ -26,7 +26,7 @@ export function openCluster() {
     /** Runs kubectl with these objects and returns its output. Throws the output on failure. */
     kubectl(args: readonly string[], objects: readonly unknown[]): string {
       const input = objects.map((object) => JSON.stringify(object)).join('\n---\n')
-      const env = { KUBECONFIG: getKubeconfig(location.folder, 'admin'), HOME: location.folder }
+      const env = { KUBECONFIG: toKubeconfigPath(location.folder, 'admin'), HOME: location.folder }
       const { status, stdout, stderr } = spawnSync(join(location.programs, 'kubectl'), args, { input, encoding: 'utf8', env })
       if (status !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`)
       return stdout
@@ -84,7 +84,7 @@ export function openCluster() {
 export type TestCluster = ReturnType<typeof openCluster>
 
 /** Simulates a kubelet for the pods of a namespace. */
-export function getKubelet({ core }: TestCluster, namespace: string) {
+export function createKubelet({ core }: TestCluster, namespace: string) {
   const setStatus = async (pod: V1Pod, phase: string, exitCode?: number) => {
     const name = pod.metadata?.name ?? ''
     // Reads the current pod, because an eviction adds its own conditions.
@@ -108,8 +108,8 @@ export function getKubelet({ core }: TestCluster, namespace: string) {
           spec?.nodeName !== undefined &&
           ['Pending', 'Running'].includes(status?.phase ?? 'Pending'),
       )
-      const indexOf = (pod: V1Pod) => Number(pod.metadata?.labels?.['batch.kubernetes.io/job-completion-index'])
-      return new Map(alive.map((pod) => [indexOf(pod), pod]))
+      const readCompletionIndex = (pod: V1Pod) => Number(pod.metadata?.labels?.['batch.kubernetes.io/job-completion-index'])
+      return new Map(alive.map((pod) => [readCompletionIndex(pod), pod]))
     },
     run: (pod: V1Pod) => setStatus(pod, 'Running'),
     end: (pod: V1Pod, exitCode: number) => setStatus(pod, exitCode === 0 ? 'Succeeded' : 'Failed', exitCode),

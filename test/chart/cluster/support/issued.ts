@@ -8,7 +8,7 @@ import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 import { type CertificateFiles, certificateFolder } from '@vitascope/testing/certificates'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
-import { type Component, getPod, getSettings, type Manifest } from '../../support/chart.ts'
+import { type Component, findPod, type Manifest, readSettings } from '../../support/chart.ts'
 import type { TestCluster } from './cluster.ts'
 
 /** A release whose Certificates are in a cluster. */
@@ -33,13 +33,13 @@ const methods = { getVideo: VideoServiceService.getVideo }
 
 /** Access to the certificates that cert-manager issues in a cluster. */
 export function issuedIn({ core, kubectl }: TestCluster) {
-  const getSecret = async (namespace: string, name: string): Promise<CertificateFiles> => {
+  const readSecret = async (namespace: string, name: string): Promise<CertificateFiles> => {
     const { data = {} } = await core.readNamespacedSecret({ namespace, name })
     const text = (file: string) => Buffer.from(data[file] ?? '', 'base64').toString()
     return { 'tls.crt': text('tls.crt'), 'tls.key': text('tls.key'), 'ca.crt': text('ca.crt') }
   }
   return {
-    getSecret,
+    readSecret,
     /**
      * Waits until all Certificates of a namespace are ready. Throws the status of cert-manager
      * after one minute.
@@ -68,9 +68,9 @@ export function issuedIn({ core, kubectl }: TestCluster) {
      * Jobs, in their own namespace.
      */
     mounted({ namespace, manifests }: Release, component: Component | 'encode', jobs = namespace): Promise<CertificateFiles> {
-      const { volumes } = getPod(manifests, component)
+      const { volumes } = findPod(manifests, component)
       const name = volumes.find((volume) => volume.name === 'tls')?.secret?.secretName ?? ''
-      return getSecret(component === 'encode' ? jobs : namespace, name)
+      return readSecret(component === 'encode' ? jobs : namespace, name)
     },
   }
 }
@@ -82,7 +82,7 @@ export async function startProcess(
   component: Component | 'encode',
 ): Promise<PlatformProcess> {
   const { folder, replace } = await certificateFolder(files)
-  const { VITASCOPE_TLS_CALLERS } = getSettings(manifests, component)
+  const { VITASCOPE_TLS_CALLERS } = readSettings(manifests, component)
   const reader = readEnvironment({ VITASCOPE_TLS_DIR: folder, VITASCOPE_TLS_CALLERS })
   const settings = readTls(reader)
   reader.check()
@@ -119,6 +119,6 @@ export async function call({ identity }: PlatformProcess, address: string, servi
 }
 
 /** Returns all certificates of a PEM file in order. */
-export function getCertificates(pem: string): X509Certificate[] {
+export function parseCertificates(pem: string): X509Certificate[] {
   return (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((block) => new X509Certificate(block))
 }

@@ -23,7 +23,7 @@ const FOLDERS = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h2
 
 /** The commands are for a source of one minute; `minutes` is the length of this source. */
 export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<BareFfmpeg> {
-  await apply([thePod()])
+  await apply([buildPod()])
   await kubectl('wait', '--for=condition=Ready', `pod/${POD}`, '--timeout=120s')
   const source = '/tmp/source.mp4'
   const fetched = `const { writeFile } = require('node:fs/promises'); fetch('${sourceUrl}').then((response) => response.bytes()).then((bytes) => writeFile('${source}', bytes))`
@@ -45,13 +45,13 @@ export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<Ba
       return { cpuSeconds: user + system, wallSeconds }
     },
     getFrames: async (rendition, count) =>
-      getHashes(await shell(`ffmpeg -v error -i /tmp/made/${rendition}.mp4 -map 0:v -frames:v ${count} -f framemd5 -`)),
+      parseHashes(await shell(`ffmpeg -v error -i /tmp/made/${rendition}.mp4 -map 0:v -frames:v ${count} -f framemd5 -`)),
     end: async () => void (await kubectl('delete', 'pod', POD, '--grace-period=0', '--force')),
   }
 }
 
 /** Returns the hash of each frame from the output of framemd5. */
-export function getHashes(lines: string): string {
+export function parseHashes(lines: string): string {
   return lines
     .split('\n')
     .filter((line) => /^\d/.test(line))
@@ -65,7 +65,7 @@ function forMinutes(arg: string, before: string | undefined, minutes: number): s
   return arg.replaceAll(/eq\(n\\,(\d+)\)/g, (_, frame: string) => `eq(n\\,${Number(frame) * minutes})`)
 }
 
-function thePod(): object {
+function buildPod(): object {
   const container = {
     name: POD,
     image: IMAGES.encoding,

@@ -42,7 +42,7 @@ export async function createAuthority(): Promise<Authority> {
 }
 
 /** Issues a certificate per name by one CA, whose key is then discarded. */
-export async function getCertificates(names: readonly string[]): Promise<Record<string, CertificateFiles>> {
+export async function issueCertificates(names: readonly string[]): Promise<Record<string, CertificateFiles>> {
   const authority = await createAuthority()
   try {
     const certificates: Record<string, CertificateFiles> = {}

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { helmPath, kubectlPath } from '@vitascope/testing'
 import type { ClusterLocation } from '../../../cluster/control-plane.ts'
-import { getKubeconfig } from '../../../cluster/keys.ts'
+import { toKubeconfigPath } from '../../../cluster/keys.ts'
 
 const locationFile = process.env['VITASCOPE_TEST_CLUSTER']
 if (locationFile === undefined) throw new Error('no cluster: run the tests with npm run test:cluster -- --node')
 /** The cluster that was started for the tests. */
 export const location = JSON.parse(readFileSync(locationFile, 'utf8')) as ClusterLocation
-export const kubeconfig = getKubeconfig(location.folder, 'admin')
+export const kubeconfig = toKubeconfigPath(location.folder, 'admin')
 
 const execute = promisify(execFile)
 
@@ -36,6 +36,6 @@ export async function apply(objects: readonly object[]): Promise<void> {
 }
 
 /** Returns the JSON output of `kubectl get`. */
-export async function getJson<T>(...args: string[]): Promise<T> {
+export async function readKubectlJson<T>(...args: string[]): Promise<T> {
   return JSON.parse(await kubectl('get', ...args, '-o', 'json')) as T
 }

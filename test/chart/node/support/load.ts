@@ -27,7 +27,7 @@ export function startLoad(urls: readonly string[], { perSecond, key }: { perSeco
   const report: LoadReport = { responses: 0, lost: [], timesMs: [] }
   const under = new Set<Promise<void>>()
   let isOver = false
-  const once = (url: string) =>
+  const sendRequest = (url: string) =>
     new Promise<void>((resolve) => {
       const started = performance.now()
       const settle = (fault?: string) => {
@@ -47,7 +47,7 @@ export function startLoad(urls: readonly string[], { perSecond, key }: { perSeco
   const running = (async () => {
     const started = performance.now()
     for (let nth = 0; !isOver; nth++) {
-      const call = once(urls[nth % urls.length] ?? '').finally(() => under.delete(call))
+      const call = sendRequest(urls[nth % urls.length] ?? '').finally(() => under.delete(call))
       under.add(call)
       await delay(Math.max(0, started + ((nth + 1) * 1_000) / perSecond - performance.now()))
     }

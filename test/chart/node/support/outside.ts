@@ -22,7 +22,7 @@ export interface Outside {
  * Returns PostgreSQL with a login and a schema per service, Redis, and an S3 store with a bucket.
  * Their volumes outlive the pods.
  */
-export function theOutside(): Outside {
+export function buildOutsideServices(): Outside {
   const passwords = Object.fromEntries(OWNERS.map((owner) => [owner, secretText()]))
   const logins = OWNERS.map(
     (owner) =>
@@ -75,7 +75,7 @@ export function theOutside(): Outside {
  * Resets to a database with logins and empty schemas, and an empty bucket, as after a disaster.
  * Their users must have been stopped.
  */
-export async function emptyTheOutside(): Promise<void> {
+export async function clearOutsideServices(): Promise<void> {
   const statements = OWNERS.map((owner) => `drop schema ${owner} cascade; create schema ${owner} authorization vitascope_${owner};`).join(
     ' ',
   )
@@ -94,7 +94,7 @@ export async function emptyTheOutside(): Promise<void> {
 }
 
 /** Returns peers for network policies. */
-export function getPeer(name: string): object[] {
+export function buildNetworkPeers(name: string): object[] {
   return [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': OUTSIDE } }, podSelector: { matchLabels: { app: name } } }]
 }
 

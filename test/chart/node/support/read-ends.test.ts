@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { readEnds } from './read-ends.ts'
 
-const at = (seconds: number) => new Date(Date.UTC(2026, 10, 23, 12) + seconds * 1_000).toISOString().replace('.000', '')
+const formatTime = (seconds: number) => new Date(Date.UTC(2026, 10, 23, 12) + seconds * 1_000).toISOString().replace('.000', '')
 
 test('reports the seconds from the first deletion of a pod to its end, separately for pods of the same name', () => {
   const { line, ends } = readEnds()
@@ -11,12 +11,12 @@ test('reports the seconds from the first deletion of a pod to its end, separatel
   ]
   for (const { uid, from, to } of lives) {
     line(`${uid}   videos-analytics-0   <none>           <none>   <none>   <none>`)
-    line(`${uid}   videos-analytics-0   ${at(from + 45)}   45       <none>   <none>`)
-    line(`${uid}   videos-analytics-0   ${at(from + 45)}   45       0        ${at(to)}`)
+    line(`${uid}   videos-analytics-0   ${formatTime(from + 45)}   45       <none>   <none>`)
+    line(`${uid}   videos-analytics-0   ${formatTime(from + 45)}   45       0        ${formatTime(to)}`)
     // The kubelet deletes the pod a moment after it has ended.
-    line(`${uid}   videos-analytics-0   ${at(to + 1)}   0        0        ${at(to)}`)
+    line(`${uid}   videos-analytics-0   ${formatTime(to + 1)}   0        0        ${formatTime(to)}`)
   }
-  line(`u-3   videos-auth-5d-x   ${at(430)}   30   137   ${at(430)}`)
+  line(`u-3   videos-auth-5d-x   ${formatTime(430)}   30   137   ${formatTime(430)}`)
   expect(ends()).toEqual([
     { name: 'videos-analytics-0', exitCode: 0, seconds: 9 },
     { name: 'videos-analytics-0', exitCode: 0, seconds: 12 },

@@ -16,7 +16,7 @@ export const END_COLUMNS = [
   'FINISHED:.status.containerStatuses[0].state.terminated.finishedAt',
 ].join(',')
 
-const NOTHING = '<none>'
+const NO_VALUE = '<none>'
 
 /** Parses pod ends from the lines of a watch. */
 export function readEnds() {
@@ -26,12 +26,12 @@ export function readEnds() {
   return {
     line(text: string): void {
       const [uid = '', name = '', deleted = '', grace = '', code = '', finished = ''] = text.trim().split(/\s+/)
-      if (deleted === NOTHING) return
+      if (deleted === NO_VALUE) return
       // The first deletion time counts. After all containers have ended, the pod is deleted again
       // without grace period, which changes the time.
       const since = Math.min(started.get(uid) ?? Number.POSITIVE_INFINITY, Date.parse(deleted) - Number(grace) * 1_000)
       started.set(uid, since)
-      if (finished !== NOTHING) ends.set(uid, { name, exitCode: Number(code), seconds: (Date.parse(finished) - since) / 1_000 })
+      if (finished !== NO_VALUE) ends.set(uid, { name, exitCode: Number(code), seconds: (Date.parse(finished) - since) / 1_000 })
     },
     ends: (): PodEnd[] => [...ends.values()],
   }

@@ -7,9 +7,9 @@ import { type Api, createApi } from '../../../../e2e/support/api.ts'
 import { IMAGES } from '../../../cluster/images/images.ts'
 import { NETWORK } from '../../../cluster/node/network.ts'
 import { chart, components } from '../../support/chart.ts'
-import { type CertificateFiles, getCertificates } from './certificates.ts'
+import { type CertificateFiles, issueCertificates } from './certificates.ts'
 import { apply, helm, kubectl } from './commands.ts'
-import { getPeer, OUTSIDE, STORE, theOutside } from './outside.ts'
+import { buildNetworkPeers, buildOutsideServices, OUTSIDE, STORE } from './outside.ts'
 
 /** An installed release that answers. */
 export interface Release {
@@ -32,21 +32,21 @@ export const NAMESPACE = 'videos'
 /** Component name of the pods of Jobs. */
 export const ENCODE = 'encode'
 const RELEASE = 'videos'
-const split = (image: string) => ({
+const splitImageName = (image: string) => ({
   repository: image.slice(0, image.lastIndexOf(':')),
   tag: image.slice(image.lastIndexOf(':') + 1),
   pullPolicy: 'Never',
 })
 
 /** Image values of the chart. */
-export type Images = ReturnType<typeof getImages>
-export const getImages = ({ server, encoding }: { server: string; encoding: string }) => ({
-  image: split(server),
-  encodingImage: split(encoding),
+export type Images = ReturnType<typeof buildImageValues>
+export const buildImageValues = ({ server, encoding }: { server: string; encoding: string }) => ({
+  image: splitImageName(server),
+  encodingImage: splitImageName(encoding),
 })
 
 /** Images of this checkout. */
-export const imageValues = getImages(IMAGES)
+export const imageValues = buildImageValues(IMAGES)
 
 /** Returns a namespace that enforces the restricted standard. */
 export function restricted(name: string): object {
@@ -99,7 +99,7 @@ export async function install({
  * policies, and encoding by Kubernetes Jobs. The first test file installs it, and later ones reuse
  * it.
  */
-export async function theRelease(): Promise<Release> {
+export async function prepareRelease(): Promise<Release> {
   const address = '10.96.100.80'
   const url = `http://${address}`
   const values = releaseValues(url)
@@ -136,7 +136,7 @@ const PUBLIC = { format: 'pem', type: 'spki' } as const
 
 /** Creates the objects that an operator creates before the install. */
 async function prepare(address: string): Promise<void> {
-  const outside = theOutside()
+  const outside = buildOutsideServices()
   const text = () => randomBytes(32).toString('base64url')
   const signing = Object.fromEntries(
     SIGNERS.map((name) => [name, generateKeyPairSync('ed25519', { privateKeyEncoding: PRIVATE, publicKeyEncoding: PUBLIC })]),
@@ -155,7 +155,7 @@ async function prepare(address: string): Promise<void> {
     'token-keys': `[{"kid":"k1","secret":"${text()}"}]`,
   }
   const storage = { 'access-key-id': outside.storage.accessKeyId, 'secret-access-key': outside.storage.secretAccessKey }
-  const certificates = await getCertificates(components)
+  const certificates = await issueCertificates(components)
   await apply([OUTSIDE, NAMESPACE, ENCODE].map(restricted))
   await apply(certificateSecrets(certificates))
   await apply([
@@ -202,9 +202,9 @@ function releaseValues(publicUrl: string): object {
     tls: { mode: 'secrets', secrets: Object.fromEntries(components.map((name) => [name, `tls-${name}`])) },
     networkPolicy: {
       peers: {
-        database: getPeer('postgres'),
-        redis: getPeer('redis'),
-        storage: getPeer('objects'),
+        database: buildNetworkPeers('postgres'),
+        redis: buildNetworkPeers('redis'),
+        storage: buildNetworkPeers('objects'),
         kubernetesApi: [{ ipBlock: { cidr: `${NETWORK.node}/32` } }],
       },
     },

@@ -6,7 +6,7 @@ import { type SourceServer, startSourceServer } from '../../../../e2e/support/so
 import { makeSource, type SourceKind } from '../../../../e2e/support/sources.ts'
 import { createTenant, type Tenant } from '../../../../e2e/support/video-steps.ts'
 import { NETWORK } from '../../../cluster/node/network.ts'
-import { type Release, theRelease } from './release.ts'
+import { prepareRelease, type Release } from './release.ts'
 
 /** Common setup of node tests: the release, an organisation, and sources that pods can fetch. */
 export interface Scene {
@@ -20,10 +20,10 @@ export interface Scene {
   end(): Promise<void>
 }
 
-export async function createScene(...kinds: readonly SourceKind[]): Promise<Scene> {
+export async function prepareScene(...kinds: readonly SourceKind[]): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-node-'))
   for (const kind of kinds) await makeSource(folder, kind)
-  const platform = await theRelease()
+  const platform = await prepareRelease()
   const tenant = await createTenant(platform.system)
   const sources = await startSourceServer(folder, NETWORK.machine)
   return {

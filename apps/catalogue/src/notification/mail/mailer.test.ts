@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { testLog } from '@vitascope/testing'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
-import { createCall, createSet } from '../../../test/builders.ts'
+import { buildRenditionSet, createCall } from '../../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../../test/catalogue-database.ts'
 import { createMailStore, type MailStore } from './mail-store.ts'
 import { createMailTransport, type MailSettings } from './mail-transport.ts'
@@ -127,7 +127,7 @@ test('sends no mail to users who disabled it, for a replacement or for a failure
     { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false },
     createCall(),
   )
-  await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: createSet(second.jobId) }, 1)
+  await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: buildRenditionSet(second.jobId) }, 1)
   expect(await rows()).toEqual([])
 })
 
@@ -137,7 +137,7 @@ test('a replacement of a failed upload sends the success mail if the uploader wa
     await catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'no video' }, 1)
     const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
     const second = await catalogue.media.replace({ scope: '1', mediaId }, source, createCall())
-    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: createSet(second.jobId) }, 1)
+    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: buildRenditionSet(second.jobId) }, 1)
     expect((await rows()).map(({ state }) => state)).toEqual(['waiting'])
   }
 })
@@ -152,10 +152,10 @@ test('sends no mail for a deleted video or user', async () => {
 })
 
 test('retries an unavailable server for a day with the same Message-ID', async () => {
-  const away = await smtp(() => 451)
+  const unavailableServer = await smtp(() => 451)
   await catalogue.play()
   for (let attempt = 1; attempt <= 12; attempt++) {
-    await run({ smtpUrl: away.url })
+    await run({ smtpUrl: unavailableServer.url })
     const [row] = await rows()
     const middle = Math.min(3_600, 5 * 2 ** Math.min(attempt, 10))
     expect(row).toMatchObject({ state: 'waiting', attempt })
@@ -170,7 +170,7 @@ test('retries an unavailable server for a day with the same Message-ID', async (
 
   await catalogue.play()
   await catalogue.db.query(`update mail set create_time = now() - interval '25 hours' where state = 'waiting'`)
-  await run({ smtpUrl: away.url })
+  await run({ smtpUrl: unavailableServer.url })
   expect((await rows()).map(({ state }) => state)).toEqual(['sent', 'failed'])
 }, 60_000)
 

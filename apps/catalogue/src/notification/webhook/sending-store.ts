@@ -1,5 +1,5 @@
 import type { Db, Transaction } from '@vitascope/postgres'
-import { disableWebhook, laneOfWebhook } from './webhook-store.ts'
+import { disableWebhook, toLane } from './webhook-store.ts'
 
 /** A delivery that this process has leased for sending. */
 export interface Sending {
@@ -69,7 +69,7 @@ export function createSendingStore(db: Db): SendingStore {
         // Lock order: the webhook, then its lanes.
         await tx.query('select 1 from webhook where webhook_id = $1 for no key update', [webhookId])
         if (!(await lockLane(tx, sending))) return 'lost'
-        const isTest = objectKey === laneOfWebhook(webhookId)
+        const isTest = objectKey === toLane(webhookId)
         const isDelivered = status !== undefined && status >= 200 && status < 300
         const [row] = await tx.query<{ has_failed: boolean }>(
           `update webhook_delivery set response_code = $2,

@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { getScope } from '@vitascope/principal'
 import { DeliveryState, type Delivery as Message, type WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
-import { encodePageToken, getPageSize, pageById, readIdToken } from '@vitascope/request'
+import { encodePageToken, pageById, readIdToken, toPageSize } from '@vitascope/request'
 import type { Organisations } from '../../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../../organisation-replica/requested-organisation.ts'
 import type { DeliveryStore } from './delivery-store.ts'
@@ -56,7 +56,7 @@ export function webhookHandlers(stores: {
       return { secret: await webhooks.rotate(toKey(call.principal, webhookId), call) }
     },
     async listDeliveries({ webhookId, pageSize, pageToken, skip }, { principal, signal }) {
-      const size = getPageSize({ pageSize, skip }, MAX_DELIVERIES, DELIVERIES_DEFAULT)
+      const size = toPageSize({ pageSize, skip }, MAX_DELIVERIES, DELIVERIES_DEFAULT)
       const position = { before: readIdToken(pageToken), limit: size + 1, skip }
       const rows = await deliveries.list(toKey(principal, webhookId), position, signal)
       const page = rows.slice(0, size)

@@ -3,7 +3,7 @@ import { sourcePolicy } from '@vitascope/fetch'
 import { EVENT_TYPES } from '@vitascope/proto/event-types'
 import { fixedMasterKeys } from '@vitascope/security'
 import { testLog, waitFor } from '@vitascope/testing'
-import { createCall, createOrganisation, createSet } from '../../../test/builders.ts'
+import { buildOrganisation, buildRenditionSet, createCall } from '../../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../../test/catalogue-database.ts'
 import { type Receiver, startReceiver } from '../../../test/webhook-receiver.ts'
 import { createDeliveryStore } from './delivery-store.ts'
@@ -36,7 +36,7 @@ async function createReceiver(response?: Parameters<typeof startReceiver>[0]) {
 }
 
 async function subscribe(url: string, organisationId = '1', events: string[] = [...EVENT_TYPES]) {
-  await catalogue.organisations.apply(createOrganisation({ organisationId }))
+  await catalogue.organisations.apply(buildOrganisation({ organisationId }))
   const { webhook, secret } = await webhooks.create({ organisationId, url, events, enabled: true }, createCall())
   return { ...webhook, secret, key: { scope: null, webhookId: webhook.webhookId } }
 }
@@ -52,7 +52,7 @@ function createSender(policy = sourcePolicy({ allow })) {
 /** Creates the events of a video in order. */
 async function live(organisationId = '1') {
   const { videoId, mediaId, jobId } = await catalogue.upload({}, { organisationId })
-  await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1)
+  await catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId) }, 1)
   await catalogue.media.remove({ scope: null, mediaId }, { userId: '7', callerId: '7', notes: '' })
   return { videoId, types: ['video.created', 'video.playable', 'video.ready', 'video.deleted'] }
 }

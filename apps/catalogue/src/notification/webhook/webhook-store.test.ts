@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { EVENT_TYPES } from '@vitascope/proto/event-types'
 import { fixedMasterKeys } from '@vitascope/security'
-import { createCall, createSet } from '../../../test/builders.ts'
+import { buildRenditionSet, createCall } from '../../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../../test/catalogue-database.ts'
 import { createEventStore } from '../event/event-store.ts'
 import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts'
@@ -11,7 +11,7 @@ import { createWebhookStore, type WebhookStore } from './webhook-store.ts'
 
 const masterKeys = fixedMasterKeys('a master key of thirty-two characters, or more')
 const box = createSecretCipher(masterKeys)
-const stranger = { webhookIds: [], organisationIds: [] }
+const noneBusy = { webhookIds: [], organisationIds: [] }
 let catalogue: CatalogueDatabase
 let webhooks: WebhookStore
 let deliveries: DeliveryStore
@@ -43,16 +43,16 @@ const upload = ({ organisationId }: CreatedWebhook) => catalogue.upload({}, { or
 async function leaseAll({ webhookId, organisationId }: CreatedWebhook): Promise<Sending[]> {
   const others = (await catalogue.db.query<{ id: string }>('select organisation_id as id from organisation')).map(({ id }) => id)
   const busy = { webhookIds: [], organisationIds: others.filter((id) => id !== organisationId) }
-  const found: Sending[] = []
-  for (let sending = await sendings.lease(busy); sending; sending = await sendings.lease(busy)) found.push(sending)
-  return found.filter((one) => one.webhookId === webhookId)
+  const leasedSendings: Sending[] = []
+  for (let sending = await sendings.lease(busy); sending; sending = await sendings.lease(busy)) leasedSendings.push(sending)
+  return leasedSendings.filter((one) => one.webhookId === webhookId)
 }
 const leaseOne = async (webhook: CreatedWebhook): Promise<Sending> => {
   const [sending] = await leaseAll(webhook)
   if (!sending) throw new Error('nothing was due')
   return sending
 }
-const lanes = ({ webhookId }: CreatedWebhook) =>
+const readLanes = ({ webhookId }: CreatedWebhook) =>
   catalogue.db.query<{ next_time: Date | number; wait: number }>(
     `select next_time, extract(epoch from next_time - now())::float8 as wait from webhook_lane where webhook_id = $1`,
     [webhookId],
@@ -64,10 +64,10 @@ const makeDue = ({ webhookId }: CreatedWebhook) =>
 describe('a webhook', () => {
   test('stores its secret encrypted, and keeps the old secret for a day after a rotation', async () => {
     const webhook = await createWebhook()
-    const [kept] = await catalogue.db.query<{ secret: Buffer }>('select secret from webhook where webhook_id = $1', [webhook.webhookId])
-    expect(kept?.secret.includes(webhook.secret)).toBe(false)
-    expect(box.open(kept?.secret ?? Buffer.of(), webhook.webhookId)).toBe(webhook.secret)
-    expect(() => box.open(kept?.secret ?? Buffer.of(), '999')).toThrow()
+    const [row] = await catalogue.db.query<{ secret: Buffer }>('select secret from webhook where webhook_id = $1', [webhook.webhookId])
+    expect(row?.secret.includes(webhook.secret)).toBe(false)
+    expect(box.open(row?.secret ?? Buffer.of(), webhook.webhookId)).toBe(webhook.secret)
+    expect(() => box.open(row?.secret ?? Buffer.of(), '999')).toThrow()
     const secret = await webhooks.rotate(webhook.key, createCall())
     await upload(webhook)
     const opened = (sending: Sending) => sending.sealedSecrets.map((sealed) => box.open(sealed, webhook.webhookId))
@@ -109,11 +109,11 @@ describe('events', () => {
     const { organisationId } = webhook
     const { videoId, mediaId, jobId } = await upload(webhook)
     for (const _ of [1, 2])
-      await catalogue.jobs.apply(jobId, { kind: 'playable', preview: createSet(jobId, { renditions: [] }) }, undefined)
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1)
+      await catalogue.jobs.apply(jobId, { kind: 'playable', preview: buildRenditionSet(jobId, { renditions: [] }) }, undefined)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId) }, 1)
     const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
     const second = await catalogue.media.replace({ scope: organisationId, mediaId }, source, createCall())
-    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: createSet(second.jobId) }, 1)
+    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: buildRenditionSet(second.jobId) }, 1)
     const third = await catalogue.media.replace({ scope: organisationId, mediaId }, source, createCall())
     await catalogue.jobs.apply(third.jobId, { kind: 'failed', code: 4002, message: 'no video' }, 1)
     const { videoId: publish } = await catalogue.media.publish({ scope: organisationId, mediaId }, '7', createCall())
@@ -137,7 +137,7 @@ describe('events', () => {
       ['video.created', publish],
     ])
     expect(seen.slice(6).toSorted()).toEqual([videoId, publish].toSorted().map((id) => ['video.deleted', id]))
-    expect(await lanes(webhook)).toEqual([])
+    expect(await readLanes(webhook)).toEqual([])
     expect((await log(webhook)).every(({ state, responseCode }) => state === 'delivered' && responseCode === 204)).toBe(true)
   })
   test('of a failed upload that was replaced successfully contain no replacement event', async () => {
@@ -146,7 +146,7 @@ describe('events', () => {
     await catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'no video' }, 1)
     const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
     const second = await catalogue.media.replace({ scope: webhook.organisationId, mediaId }, source, createCall())
-    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: createSet(second.jobId) }, 1)
+    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: buildRenditionSet(second.jobId) }, 1)
     const seen: string[] = []
     for (let [sending] = await leaseAll(webhook); sending; [sending] = await leaseAll(webhook)) {
       seen.push((JSON.parse(sending.body) as { type: string }).type)
@@ -159,7 +159,7 @@ describe('events', () => {
     const { organisationId } = all
     const both = await createWebhook({ organisationId, events: ['video.ready', 'video.created'] })
     const { jobId } = await upload(all)
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId) }, 1)
     const types = async (webhook: CreatedWebhook) => (await log(webhook)).map(({ event }) => event)
     expect(await types(all)).toEqual(['video.created', 'video.playable', 'video.ready'])
     expect(await types(both)).toEqual(['video.created', 'video.ready'])
@@ -196,7 +196,7 @@ describe('a delivery', () => {
   test('waits for earlier deliveries of its video, and for no others', async () => {
     const webhook = await createWebhook({ events: ['video.created', 'video.ready'] })
     const first = await upload(webhook)
-    await catalogue.jobs.apply(first.jobId, { kind: 'published', renditions: createSet(first.jobId) }, 1)
+    await catalogue.jobs.apply(first.jobId, { kind: 'published', renditions: buildRenditionSet(first.jobId) }, 1)
     await upload(webhook)
     const sendings1 = await leaseAll(webhook)
     expect(sendings1.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['video.created', 'video.created'])
@@ -214,7 +214,7 @@ describe('a delivery', () => {
     const waits: number[] = []
     for (let attempt = 1; attempt <= 16; attempt++) {
       await sendings.recordResult(await leaseOne(webhook), attempt % 2 ? 503 : undefined)
-      waits.push((await lanes(webhook))[0]?.wait ?? 0)
+      waits.push((await readLanes(webhook))[0]?.wait ?? 0)
       await makeDue(webhook)
     }
     for (const [index, wait] of waits.entries()) {
@@ -244,7 +244,7 @@ describe('a delivery', () => {
   test('is leased by one of many senders', async () => {
     const webhook = await createWebhook({ events: ['video.created'] })
     for (let count = 0; count < 10; count++) await upload(webhook)
-    const responses = await Promise.all(Array.from({ length: 30 }, () => sendings.lease(stranger)))
+    const responses = await Promise.all(Array.from({ length: 30 }, () => sendings.lease(noneBusy)))
     const own = responses.flatMap((result) => (result?.webhookId === webhook.webhookId ? [result.deliveryId] : []))
     expect(new Set(own).size).toBe(own.length)
     expect(own.length + (await leaseAll(webhook)).length).toBe(10)
@@ -256,7 +256,7 @@ describe('a delivery', () => {
       // Leases the deliveries that other tests left.
     }
     expect(await sendings.lease({ webhookIds: [], organisationIds: [webhook.organisationId] })).toBeUndefined()
-    expect(await sendings.lease(stranger)).toMatchObject({ webhookId: webhook.webhookId })
+    expect(await sendings.lease(noneBusy)).toMatchObject({ webhookId: webhook.webhookId })
   })
   test('is not lost when it is queued while its lane becomes empty', async () => {
     const webhook = await createWebhook({ events: ['video.created', 'video.playable', 'video.ready'] })
@@ -264,7 +264,7 @@ describe('a delivery', () => {
     const sending = await leaseOne(webhook)
     await Promise.all([
       sendings.recordResult(sending, 200),
-      catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1),
+      catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId) }, 1),
     ])
     expect(JSON.parse((await leaseOne(webhook)).body)).toMatchObject({ type: 'video.playable' })
   })
@@ -281,7 +281,7 @@ describe('a test call', () => {
         ends.push(await sendings.recordResult(await leaseOne(webhook), 404))
       }
       expect(ends).toEqual(['again', 'again', 'failed'])
-      expect(await lanes(webhook)).toEqual([])
+      expect(await readLanes(webhook)).toEqual([])
     }
     expect(await webhooks.require(webhook.key)).toMatchObject({ enabled: true, disabledReason: '' })
     expect((await log(webhook)).map(({ event, state, responseCode }) => [event, state, responseCode])).toEqual(
@@ -311,7 +311,7 @@ describe('after 24 hours of failures', () => {
     expect(await sendings.recordResult(late, 500)).toBe('disabled')
     // A call that was active when the webhook was disabled does not restart its lane.
     expect(await sendings.recordResult(other, 500)).toBe('again')
-    expect((await lanes(webhook)).map(({ next_time }) => next_time)).toEqual([Number.POSITIVE_INFINITY])
+    expect((await readLanes(webhook)).map(({ next_time }) => next_time)).toEqual([Number.POSITIVE_INFINITY])
     const { enabled, disabledReason } = await webhooks.require(webhook.key)
     expect([enabled, disabledReason]).toEqual([false, 'disabled: an event could not be delivered for 24 hours'])
     expect((await log(webhook)).map(({ event, state }) => [event, state])).toEqual([

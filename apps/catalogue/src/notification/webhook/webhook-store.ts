@@ -121,7 +121,7 @@ export async function disableWebhook(tx: Transaction, webhookId: string, reason:
 }
 
 /** Returns the lane for events about a webhook itself. */
-export function laneOfWebhook(webhookId: string): string {
+export function toLane(webhookId: string): string {
   return `webhook:${webhookId}`
 }
 
@@ -136,7 +136,7 @@ export async function addOwnEvent(
   const data = JSON.stringify({ webhook_id: webhookId, organisation_id: organisationId, ...extraData })
   const [event] = await tx.query<{ event_id: string }>(
     'insert into event (type, organisation_id, object_key, data) values ($1, $2, $3, $4) returning event_id',
-    [type, organisationId, laneOfWebhook(webhookId), data],
+    [type, organisationId, toLane(webhookId), data],
   )
   const [row] = await tx.query<{ delivery_id: string }>(
     'insert into webhook_delivery (webhook_id, event_id, object_key, state) values ($1, $2, $3, $4) returning delivery_id',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { testLog } from '@vitascope/testing'
-import { createCall, createOrganisation, createSet } from '../../../test/builders.ts'
+import { buildOrganisation, buildRenditionSet, createCall } from '../../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../../test/catalogue-database.ts'
 import type { Quota } from '../../organisation-replica/organisation.ts'
 import { createPlaybackPolicyStore } from '../../playback-policy/playback-policy-store.ts'
@@ -27,12 +27,12 @@ afterAll(() => catalogue.close())
 const AV1 = 21
 const HEVC = 11
 const signal = new AbortController().signal
-const limit = (quota: Quota) => catalogue.organisations.apply(createOrganisation({ organisationId, revision: ++revision, quota }))
+const limit = (quota: Quota) => catalogue.organisations.apply(buildOrganisation({ organisationId, revision: ++revision, quota }))
 const formats = () => createEncodingFormatStore(catalogue.db, catalogue.enqueue)
 const apply = (mediaId: string, profileId = AV1) => formats().addToMedia({ mediaId, profileId, userId: '7' }, createCall())
 const play = () => catalogue.play({}, { organisationId })
-const publish = (jobId: string, more: Parameters<typeof createSet>[1] = {}) =>
-  catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId, more) }, 9)
+const publish = (jobId: string, more: Parameters<typeof buildRenditionSet>[1] = {}) =>
+  catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId, more) }, 9)
 const createRendition = (key: string) => {
   const rendition = { key, path: `${key}.mp4`, width: 320, height: 180, bytes: 900, bitrate: 1_000 }
   return { renditions: [rendition], bytes: 1_500, posterPath: '', thumbnailPath: '', thumbnails: [] }
@@ -81,8 +81,8 @@ test('a rendition is queued on its own, and added to the current set without oth
 
 test('repeated requests for a rendition create one job, several renditions can be queued, and a failed one can be requested again', async () => {
   const { videoId, mediaId } = await play()
-  const [first, again] = [await apply(mediaId), await apply(mediaId)]
-  expect(again.jobId).toBe(first.jobId)
+  const [first, repeated] = [await apply(mediaId), await apply(mediaId)]
+  expect(repeated.jobId).toBe(first.jobId)
   const other = await apply(mediaId, HEVC)
   expect(await catalogue.jobs.apply(first.jobId, { kind: 'failed', code: 5006, message: 'no encoder' }, 2)).toBe(false)
   expect(await video(videoId)).toMatchObject({ status: { state: 'ok', code: 2000 } })
@@ -150,7 +150,7 @@ test('renditions of a low-priority upload have low priority, also after a retry 
   const [first] = await findJobs(mediaId)
   await catalogue.jobs.apply(first?.job_id ?? '', { kind: 'failed', code: 5006, message: 'no encoder' }, 2)
   const retryJob = createRetryJob(catalogue.db, catalogue.enqueue)
-  const again = await retryJob({ scope: organisationId, jobId: first?.job_id ?? '' }, createCall())
+  const retried = await retryJob({ scope: organisationId, jobId: first?.job_id ?? '' }, createCall())
   const other = await apply(mediaId, HEVC)
   await catalogue.db.query(`delete from outbox where payload ->> 'jobId' = $1`, [other.jobId])
   const staleJobs = createStaleEncodeJobs(catalogue.db, catalogue.enqueue)
@@ -158,7 +158,7 @@ test('renditions of a low-priority upload have low priority, also after a retry 
   if (!claimed) throw new Error('the job is active, so it is polled')
   await staleJobs.resend(claimed)
   const received = (await catalogue.messages()).map(({ payload }) => payload as unknown as JobRequest)
-  for (const id of [first?.job_id, again.jobId, other.jobId]) {
+  for (const id of [first?.job_id, retried.jobId, other.jobId]) {
     const request = received.find((payload) => payload.jobId === id)
     expect(request).toMatchObject({ lowPriority: true, rendition: { setJobId: jobId } })
     if (request?.rendition) expect(toRenditionRequest(request, request.rendition)).toMatchObject({ lowPriority: true })

@@ -9,7 +9,7 @@ import { createStaleEncodeJobs } from './stale-encode-jobs-store.ts'
 
 let catalogue: CatalogueDatabase
 /** The state that encoding returns for a job. */
-let getState: (jobId: string) => Partial<EncodingJob> | Error
+let readState: (jobId: string) => Partial<EncodingJob> | Error
 let repeated: string[]
 let afterFailover: (signal: AbortSignal) => Promise<void>
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   repeated = []
   const encoding = {
     getJob: async ({ jobId = '' }) => {
-      const response = getState(jobId)
+      const response = readState(jobId)
       if (response instanceof Error) throw response
       return { job: EncodingJob.fromPartial(response) }
     },
@@ -48,36 +48,36 @@ async function uploads(count: number): Promise<string[]> {
 }
 const run = () => afterFailover(new AbortController().signal)
 const open = async () => (await catalogue.db.query('select from failover where settle_time is null')).length
-const sentAgain = async () => (await catalogue.messages()).map(({ payload }) => payload.jobId)
+const listResentJobs = async () => (await catalogue.messages()).map(({ payload }) => payload.jobId)
 
 test('after a failover, every active job is checked: unknown ones are sent again, and ended ones report again', async () => {
   // More than one round claims.
   const jobs = await uploads(120)
   const [ended = '', failed = '', working = ''] = jobs
-  getState = (jobId) => {
+  readState = (jobId) => {
     if (jobId === ended) return { state: JobState.JOB_STATE_OK }
     if (jobId === failed) return { state: JobState.JOB_STATE_FAILED, code: 4002 }
     return jobId === working ? { state: JobState.JOB_STATE_ENCODING } : notFound('job', jobId)
   }
   await run()
   expect(repeated.sort()).toEqual([ended, failed].sort())
-  expect((await sentAgain()).sort()).toEqual(jobs.slice(3).sort())
+  expect((await listResentJobs()).sort()).toEqual(jobs.slice(3).sort())
   expect(await open()).toBe(0)
   await run()
-  expect(await sentAgain()).toHaveLength(117)
+  expect(await listResentJobs()).toHaveLength(117)
 })
 
 test('the checks continue after an outage of encoding, and exclude jobs that were created since', async () => {
   const [jobId] = await uploads(1)
-  getState = () => new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'away')
+  readState = () => new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'away')
   await run()
   expect(await open()).toBe(1)
   const { jobId: later } = await catalogue.upload()
   await catalogue.db.query('truncate outbox')
-  getState = (id) => notFound('job', id)
+  readState = (id) => notFound('job', id)
   await catalogue.db.query(`update job set check_time = now() - interval '1 second' where job_id = $1`, [jobId])
   await catalogue.db.query(`update failover set notice_time = now() - interval '500 milliseconds'`)
   await catalogue.db.query('update job set check_time = now() where job_id = $1', [later])
   await run()
-  expect([await sentAgain(), await open()]).toEqual([[jobId], 0])
+  expect([await listResentJobs(), await open()]).toEqual([[jobId], 0])
 })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { createSet } from '../../../test/builders.ts'
+import { buildRenditionSet } from '../../../test/builders.ts'
 import { createAcceptedStatus, createPlayableStatus, type Status } from '../media/status.ts'
 import { applyUpdate, type JobState, type JobUpdate, type MediaState } from './job.ts'
 
 const queued: JobState = { state: 'queued', progress: 5, code: 0, message: '' }
 const fresh: MediaState = { status: createAcceptedStatus(false), renditions: undefined, preview: undefined }
-const replaced: MediaState = { status: createAcceptedStatus(false), renditions: createSet('1'), preview: undefined }
+const replaced: MediaState = { status: createAcceptedStatus(false), renditions: buildRenditionSet('1'), preview: undefined }
 const createStatus = (progress: number): Status => ({ state: 'encoding', progress, code: 2, message: '' })
 
 test('accepted media are in state `encoding`, or in state `waiting` if the job is queued behind others', () => {
@@ -34,9 +34,9 @@ describe('progress', () => {
 })
 
 test('a published set makes the media playable', () => {
-  const after = applyUpdate(queued, fresh, { kind: 'published', renditions: createSet('9') })
+  const after = applyUpdate(queued, fresh, { kind: 'published', renditions: buildRenditionSet('9') })
   expect(after.job).toEqual({ state: 'ok', progress: 100, code: 0, message: '' })
-  expect(after.media).toEqual({ status: createPlayableStatus(), renditions: createSet('9') })
+  expect(after.media).toEqual({ status: createPlayableStatus(), renditions: buildRenditionSet('9') })
 })
 
 describe('a failure', () => {
@@ -47,7 +47,7 @@ describe('a failure', () => {
   })
   test('of a replacement keeps the current set, and the job has the reason', () => {
     const after = applyUpdate(queued, replaced, failed)
-    expect(after.media).toEqual({ status: createPlayableStatus(), renditions: createSet('1'), preview: undefined })
+    expect(after.media).toEqual({ status: createPlayableStatus(), renditions: buildRenditionSet('1'), preview: undefined })
     expect(after.job).toMatchObject({ state: 'failed', code: 4001, message: 'the source is unavailable' })
   })
   test('with an unknown code is recorded as a platform fault', () => {
@@ -61,16 +61,16 @@ describe('a failure', () => {
 })
 
 describe('a preview', () => {
-  const preview = createSet('1', { renditions: [] })
+  const preview = buildRenditionSet('1', { renditions: [] })
   test('is playable without changing the status, and ends with the job', () => {
     const after = applyUpdate(queued, fresh, { kind: 'playable', preview })
     expect([after.job.state, after.media]).toEqual(['running', { ...fresh, preview }])
     const { media } = applyUpdate(after.job, after.media, { kind: 'progress', percent: 40 })
     expect([media.preview, media.status.progress]).toEqual([preview, 40])
     expect(applyUpdate(after.job, media, { kind: 'failed', code: 5002, message: '' }).media.preview).toBeUndefined()
-    expect(applyUpdate(after.job, media, { kind: 'published', renditions: createSet('1') }).media).toMatchObject({
+    expect(applyUpdate(after.job, media, { kind: 'published', renditions: buildRenditionSet('1') }).media).toMatchObject({
       preview: undefined,
-      renditions: createSet('1'),
+      renditions: buildRenditionSet('1'),
     })
   })
   test('of a replacement is ignored', () => {
@@ -82,14 +82,18 @@ test('for any updates, the status is valid and the progress of a job never decre
   const update = fc.oneof(
     fc.record({ kind: fc.constant('progress' as const), percent: fc.integer() }),
     fc.record({ kind: fc.constant('failed' as const), code: fc.integer(), message: fc.string() }),
-    fc.constant({ kind: 'playable' as const, preview: createSet('9', { renditions: [] }) }),
-    fc.constant({ kind: 'published' as const, renditions: createSet('9') }),
+    fc.constant({ kind: 'playable' as const, preview: buildRenditionSet('9', { renditions: [] }) }),
+    fc.constant({ kind: 'published' as const, renditions: buildRenditionSet('9') }),
     fc.constant({ kind: 'cancelled' as const, message: '' }),
   )
   fc.assert(
     fc.property(fc.boolean(), fc.boolean(), fc.array(update, { maxLength: 20 }), (waits, plays, all) => {
       let job = queued
-      let media: MediaState = { status: createAcceptedStatus(waits), renditions: plays ? createSet('1') : undefined, preview: undefined }
+      let media: MediaState = {
+        status: createAcceptedStatus(waits),
+        renditions: plays ? buildRenditionSet('1') : undefined,
+        preview: undefined,
+      }
       for (const one of all) {
         const after = applyUpdate(job, media, one)
         expect(after.job.progress).toBeGreaterThanOrEqual(job.progress)

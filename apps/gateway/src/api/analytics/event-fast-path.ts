@@ -46,15 +46,15 @@ const QUALITY_CHECKS: Readonly<Record<keyof NonNullable<PlayerEventPayload['qoe'
 }
 
 function isPlainEvent(value: unknown): value is PlayerEventPayload {
-  return isObjectOf(value, FIELD_CHECKS) && REQUIRED.every((name) => Object.hasOwn(value, name))
+  return hasValidFields(value, FIELD_CHECKS) && REQUIRED.every((name) => Object.hasOwn(value, name))
 }
 
 function isQuality(value: unknown): boolean {
-  return isObjectOf(value, QUALITY_CHECKS)
+  return hasValidFields(value, QUALITY_CHECKS)
 }
 
 /** Returns true if each field of the object is known and valid. */
-function isObjectOf(value: unknown, fields: Readonly<Record<string, (value: unknown) => boolean>>): value is object {
+function hasValidFields(value: unknown, fields: Readonly<Record<string, (value: unknown) => boolean>>): value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   for (const [name, field] of Object.entries(value)) {
     if (!Object.hasOwn(fields, name) || !fields[name]?.(field)) return false

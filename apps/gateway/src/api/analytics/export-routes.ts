@@ -2,7 +2,7 @@ import { ExportFormat } from '@vitascope/proto/analytics/v1/export'
 import { z } from 'zod'
 import { route, Streamed } from '../../server/route/route.ts'
 import { id, oneOf } from '../../server/schema/fields.ts'
-import { getPeriod, periodQuery } from './period-query.ts'
+import { periodQuery, readPeriod } from './period-query.ts'
 import { reportedOrganisation } from './reported-organisation.ts'
 
 const FORMATS = {
@@ -25,11 +25,11 @@ early, the export is incomplete.`,
   response: z.string(),
   contentTypes: Object.values(FORMATS).map(({ type }) => type),
   async handle({ params, query }, context) {
-    const period = getPeriod(query)
+    const period = readPeriod(query)
     const { format, type } = FORMATS[query.format]
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const file = `analytics-${organisationId}-${period.dateStart}-${period.dateEnd}.${query.format}`
-    return new Streamed(getBytes(context.services.exports.exportDays({ organisationId, period, format }, context.call)), {
+    return new Streamed(readChunks(context.services.exports.exportDays({ organisationId, period, format }, context.call)), {
       'Content-Type': `${type}; charset=utf-8`,
       'Content-Disposition': `attachment; filename="${file}"`,
     })
@@ -38,6 +38,6 @@ early, the export is incomplete.`,
 
 export const exportRoutes = [exportDays]
 
-async function* getBytes(chunks: AsyncIterable<{ data: Uint8Array }>): AsyncGenerator<Uint8Array> {
+async function* readChunks(chunks: AsyncIterable<{ data: Uint8Array }>): AsyncGenerator<Uint8Array> {
   for await (const { data } of chunks) yield data
 }

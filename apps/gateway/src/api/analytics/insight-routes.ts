@@ -11,7 +11,7 @@ import {
   ViewerDayResponse,
   viewerDayResponse,
 } from './analytics-response.ts'
-import { getPeriod, periodQuery } from './period-query.ts'
+import { periodQuery, readPeriod } from './period-query.ts'
 import { reportedOrganisation } from './reported-organisation.ts'
 
 const section = 'Analytics'
@@ -43,16 +43,16 @@ export const getHeatmap = route({
     date_end: schema.text('`YYYY-MM-DD` in UTC.', '2030-12-31'),
   }),
   async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
-    const period = getPeriod(query)
+    const period = readPeriod(query)
     const organisationId = await reportedOrganisation(requestedId, context)
-    const found = await context.services.insights.getHeatmap({ organisationId, videoId, period }, context.call)
+    const heatmap = await context.services.insights.getHeatmap({ organisationId, videoId, period }, context.call)
     return {
       video_id: videoId,
       organisation_id: organisationId,
-      video_duration: found.durationSeconds,
-      cell_seconds: found.cellSeconds,
-      watched: found.watched,
-      rewatched: found.rewatched,
+      video_duration: heatmap.durationSeconds,
+      cell_seconds: heatmap.cellSeconds,
+      watched: heatmap.watched,
+      rewatched: heatmap.rewatched,
       ...periodResponse(period),
     }
   },
@@ -126,7 +126,7 @@ export const listQualityDays = route({
   query: listQuery,
   response: z.array(QualityDayResponse),
   async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
-    const period = getPeriod(query)
+    const period = readPeriod(query)
     const organisationId = await reportedOrganisation(requestedId, context)
     const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
       const request = { organisationId, videoId, period, ...page }
@@ -155,7 +155,7 @@ async function viewerDays(
   { services, call, publicUrl }: Context,
   path: string,
 ) {
-  const period = getPeriod(query)
+  const period = readPeriod(query)
   const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
     const { days, nextPageToken } = await services.insights.listViewerDays({ ...ids, period, ...page }, call)
     return { rows: days, nextPageToken }

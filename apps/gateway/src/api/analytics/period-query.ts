@@ -22,11 +22,11 @@ export const languagePeriodQuery = {
 
 type DayParameters<Names extends string> = { [Name in Names]?: string | undefined }
 
-export function getPeriod({ date_start, date_end }: DayParameters<'date_start' | 'date_end'>): Period {
+export function readPeriod({ date_start, date_end }: DayParameters<'date_start' | 'date_end'>): Period {
   return toPeriod({ name: 'date_start', day: date_start }, { name: 'date_end', day: date_end })
 }
 
-export function getLanguagePeriod(query: DayParameters<'date_from' | 'date_to' | 'date_start' | 'date_end'>): Period {
+export function readLanguagePeriod(query: DayParameters<'date_from' | 'date_to' | 'date_start' | 'date_end'>): Period {
   const pairs = [
     ['date_from', 'date_start'],
     ['date_to', 'date_end'],

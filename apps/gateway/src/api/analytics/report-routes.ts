@@ -19,7 +19,7 @@ import {
   videoListResponse,
   watchedResponse,
 } from './analytics-response.ts'
-import { getLanguagePeriod, getPeriod, languagePeriodQuery, periodQuery } from './period-query.ts'
+import { languagePeriodQuery, periodQuery, readLanguagePeriod, readPeriod } from './period-query.ts'
 import { reportedOrganisation } from './reported-organisation.ts'
 
 const section = 'Analytics'
@@ -56,7 +56,7 @@ export const listLanguages = route({
   query: z.object(languagePeriodQuery),
   response: z.array(LanguageResponse),
   async handle({ params, query }, context) {
-    const period = getLanguagePeriod(query)
+    const period = readLanguagePeriod(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const report = await context.services.reports.listLanguages({ organisationId, period }, context.call)
     return report.languages.map((language) => languageResponse(language, { organisation_id: organisationId }, period))
@@ -73,7 +73,7 @@ export const listSubtitles = route({
   query: z.object(languagePeriodQuery),
   response: z.array(LanguageResponse),
   async handle({ params, query }, context) {
-    const period = getLanguagePeriod(query)
+    const period = readLanguagePeriod(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const report = await context.services.reports.listSubtitles({ organisationId, period }, context.call)
     return report.languages.map((language) => languageResponse(language, { organisation_id: organisationId }, period))
@@ -92,7 +92,7 @@ export const getViews = route({
   publicNames,
   response: ViewsResponse,
   async handle({ params, query }, context) {
-    const period = getPeriod(query)
+    const period = readPeriod(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const request = { organisationId, period, videoIds: query.filter?.video_id ?? [] }
     const { counts } = await runReport(request, context, (call) => context.services.reports.getViews(request, call))
@@ -112,7 +112,7 @@ export const listDays = route({
   publicNames,
   response: z.array(DayResponse),
   async handle({ params, query }, context) {
-    const period = getPeriod(query)
+    const period = readPeriod(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const request = { organisationId, period, videoIds: query.filter?.video_id ?? [] }
     const { rows, nextCursor } = await runReport(request, context, (call) =>
@@ -147,7 +147,7 @@ export const listVideos = route({
   response: z.array(VideoListResponse),
   publicNames,
   async handle({ params, query }, context) {
-    const period = getPeriod(query)
+    const period = readPeriod(query)
     const { detailed } = query
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const { video_id: videoIds = [], language: languages = [] } = query.filter ?? {}
@@ -181,7 +181,7 @@ export const getVideo = route({
   query: z.object(periodQuery),
   response: VideoResponse,
   async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
-    const period = getPeriod(query)
+    const period = readPeriod(query)
     const organisationId = await reportedOrganisation(requestedId, context)
     const report = await context.services.reports.getVideo({ organisationId, videoId, period }, context.call)
     const ids = { video_id: videoId, organisation_id: organisationId }
@@ -199,7 +199,7 @@ export const listVideoDays = route({
   query: z.object({ ...periodQuery, ...pageQuery }),
   response: z.array(VideoDayResponse),
   async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
-    const period = getPeriod(query)
+    const period = readPeriod(query)
     const organisationId = await reportedOrganisation(requestedId, context)
     const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
       const { days, nextPageToken } = await context.services.reports.listVideoDays(
@@ -227,7 +227,7 @@ export const getDurationViewed = route({
   query: z.object(periodQuery),
   response: DurationResponse,
   async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
-    const period = getPeriod(query)
+    const period = readPeriod(query)
     const organisationId = await reportedOrganisation(requestedId, context)
     const report = await context.services.reports.getDurationViewed({ organisationId, videoId, period }, context.call)
     const { average_viewing_time: _, ...watched } = watchedResponse(required(report.watched, 'watched'))

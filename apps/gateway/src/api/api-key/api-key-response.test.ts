@@ -15,7 +15,7 @@ const resources = [
 ]
 const index = indexResources(resources)
 
-function createKey(fields: Partial<ApiKey> = {}): ApiKey {
+function buildKey(fields: Partial<ApiKey> = {}): ApiKey {
   return ApiKey.create({
     apiKeyId: '1',
     value: 'vs_one',
@@ -29,8 +29,8 @@ function createKey(fields: Partial<ApiKey> = {}): ApiKey {
   })
 }
 
-const bare = createKey({ value: 'vs_bare', resources: [] })
-const other = createKey({ value: 'vs_other', userId: '8', resources: ['video::get'], expireTime: undefined, lastUsedTime: undefined })
+const bare = buildKey({ value: 'vs_bare', resources: [] })
+const other = buildKey({ value: 'vs_other', userId: '8', resources: ['video::get'], expireTime: undefined, lastUsedTime: undefined })
 
 test('the access list is keyed by resource number', () => {
   expect(accessListResponse(resources)).toEqual({
@@ -40,11 +40,11 @@ test('the access list is keyed by resource number', () => {
 })
 
 test('the access response lists the resources of a key', () => {
-  expect(keyAccessResponse(createKey())).toEqual({ acl: ['video::get', 'user::post'], key: 'vs_one', organisation_id: '2', user_id: '7' })
+  expect(keyAccessResponse(buildKey())).toEqual({ acl: ['video::get', 'user::post'], key: 'vs_one', organisation_id: '2', user_id: '7' })
 })
 
 test('the keys of a user are keyed by value; a key without resources is null', () => {
-  expect(keysOfUserResponse('7', [createKey(), bare], index)).toEqual({
+  expect(keysOfUserResponse('7', [buildKey(), bare], index)).toEqual({
     acl: {
       vs_one: {
         application_name: 'Newsroom',
@@ -60,7 +60,7 @@ test('the keys of a user are keyed by value; a key without resources is null', (
 })
 
 test('the keys of an organisation are keyed by user, then by value', () => {
-  expect(keysOfOrganisationResponse([createKey(), bare, other], index)).toEqual({
+  expect(keysOfOrganisationResponse([buildKey(), bare, other], index)).toEqual({
     7: {
       vs_one: {
         expires: '2030-12-31 23:59:59 GMT',

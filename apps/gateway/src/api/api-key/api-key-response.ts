@@ -84,7 +84,7 @@ export function indexResources(resources: readonly Resource[]): ResourceIndex {
 
 export function accessListResponse(resources: readonly Resource[]): z.input<typeof AccessListResponse> {
   return Object.fromEntries(
-    resources.map((resource) => [resource.aclId, { id: resource.aclId, levels: getLevels(resource), resource: resource.name }]),
+    resources.map((resource) => [resource.aclId, { id: resource.aclId, levels: listLevels(resource), resource: resource.name }]),
   )
 }
 
@@ -118,7 +118,7 @@ export function keysOfOrganisationResponse(keys: readonly ApiKey[], index: Resou
 }
 
 function keyOfUserResponse(key: ApiKey, index: ResourceIndex) {
-  const resources = listResources(key, index).map((resource) => [resource.name, { acl_id: resource.aclId, levels: getLevels(resource) }])
+  const resources = listResources(key, index).map((resource) => [resource.name, { acl_id: resource.aclId, levels: listLevels(resource) }])
   return {
     application_name: key.applicationName,
     expires: momentText(key.expireTime),
@@ -130,7 +130,7 @@ function keyOfUserResponse(key: ApiKey, index: ResourceIndex) {
 function keyOfOrganisationResponse(key: ApiKey, index: ResourceIndex) {
   const resources = listResources(key, index).map((resource) => [
     resource.name,
-    { acl_id: resource.aclId, application_name: key.applicationName, levels: getLevels(resource) },
+    { acl_id: resource.aclId, application_name: key.applicationName, levels: listLevels(resource) },
   ])
   return { expires: momentText(key.expireTime), last_used: momentText(key.lastUsedTime), resources: Object.fromEntries(resources) }
 }
@@ -143,7 +143,7 @@ function listResources(key: ApiKey, index: ResourceIndex): Resource[] {
   return key.resources.flatMap((name) => index.get(name) ?? [])
 }
 
-function getLevels(resource: Resource): ('user' | 'admin')[] {
+function listLevels(resource: Resource): ('user' | 'admin')[] {
   return resource.openToUsers ? ['user', 'admin'] : ['admin']
 }
 

@@ -37,8 +37,8 @@ export const getApiKey = route({
   errorCodes: { own_key_only: 'A user can read only the key that it authenticates with.' },
   async handle({ params }, { caller, services, call }) {
     requireOwnKey(caller, params.apiKey)
-    const found = await services.apiKeys.getApiKey({ key: params.apiKey }, call)
-    return keyAccessResponse(required(found.apiKey, 'key'))
+    const response = await services.apiKeys.getApiKey({ key: params.apiKey }, call)
+    return keyAccessResponse(required(response.apiKey, 'key'))
   },
 })
 

@@ -1,7 +1,7 @@
 import { invalid } from '@vitascope/errors'
 import type { AuditEntry } from '@vitascope/proto/auth/v1/audit'
 import { z } from 'zod'
-import { timeOfEntry } from '../../server/audit/entry-id.ts'
+import { parseTime } from '../../server/audit/entry-id.ts'
 import { route } from '../../server/route/route.ts'
 import { idField, int, organisationIdField, text, timestamp } from '../../server/schema/fields.ts'
 import { formatOptionalTimestamp, schema } from '../../server/schema/response-format.ts'
@@ -74,7 +74,7 @@ export const auditRoutes = [listAudit]
 
 function auditResponse({ entryId, userId, keyStart, action, object, requestId, address }: AuditEntry): z.input<typeof AuditResponse> {
   return {
-    time: formatOptionalTimestamp(timeOfEntry(entryId)),
+    time: formatOptionalTimestamp(parseTime(entryId)),
     user_id: userId,
     key: keyStart,
     action,

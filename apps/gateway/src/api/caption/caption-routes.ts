@@ -6,7 +6,7 @@ import { Reply, route } from '../../server/route/route.ts'
 import { id, idField, language, oneOf, text } from '../../server/schema/fields.ts'
 import { schema } from '../../server/schema/response-format.ts'
 import { CaptionLineResponse, captionResponse } from './caption-response.ts'
-import { checkSource, getSource, sourceFields, withSource } from './caption-source.ts'
+import { checkSource, sourceFields, toCaptionSource, withSource } from './caption-source.ts'
 import { readCaption, readStored } from './read-caption.ts'
 
 const records = z.array(CaptionLineResponse).meta({ description: 'One record for each line, sorted by start time.' })
@@ -73,7 +73,7 @@ export const createCaption = route({
   async handle({ payload }, context) {
     checkSource(payload, context)
     const { title, language, media_id: mediaId } = payload
-    const source = getSource(payload)
+    const source = toCaptionSource(payload)
     const { captionId } = await context.services.captions.createCaption({ mediaId, title, language, source }, context.call)
     const { caption, lines } = await readStored(captionId, context)
     return captionResponse(caption, lines)
@@ -102,7 +102,7 @@ export const updateCaption = route({
   validateRemotely: async ({ payload }, context) => checkSource(payload, context),
   async handle({ params, payload }, context) {
     checkSource(payload, context)
-    const source = getSource(payload)
+    const source = toCaptionSource(payload)
     const updateMask = (['title', 'language', 'media_id'] as const).filter((name) => payload[name] !== undefined)
     if (!source && updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
     const changed = Caption.create({

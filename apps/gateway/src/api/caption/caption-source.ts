@@ -67,7 +67,7 @@ export function checkSource({ url }: SourceFields, context: Context): void {
 }
 
 /** Returns the source that the fields describe, or undefined if none is set. */
-export function getSource({ url, content, format }: SourceFields): CaptionSource | undefined {
+export function toCaptionSource({ url, content, format }: SourceFields): CaptionSource | undefined {
   if (url === undefined && content === undefined) return undefined
   return CaptionSource.create({
     url: url ?? '',

@@ -3,7 +3,7 @@ import { Entry } from '@vitascope/proto/collaboration/v1/entry'
 import { z } from 'zod'
 import { Reply, route } from '../../server/route/route.ts'
 import { id, idField, pathPart, text } from '../../server/schema/fields.ts'
-import { getPosition, nextLink, pageQuery } from '../../server/schema/pagination.ts'
+import { nextLink, pageQuery, toPosition } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { EntryResponse, entryResponse, NewEntryResponse, newEntryResponse } from './collaborate-response.ts'
 
@@ -23,7 +23,7 @@ export const listEntries = route({
   query: z.object(pageQuery),
   response: z.record(z.string(), EntryResponse),
   async handle({ params: { videoId }, query }, { services, call, publicUrl }) {
-    const page = { pageSize: query.limit, ...getPosition(query) }
+    const page = { pageSize: query.limit, ...toPosition(query) }
     const { entries, nextPageToken } = await services.entries.listEntries({ videoId, ...page }, call)
     // A page may have fewer rows than its limit.
     const start = query.start + entries.length - query.limit

@@ -5,7 +5,7 @@ import { id, oneOf } from '../../server/schema/fields.ts'
 import { findVideo } from '../video/video-routes.ts'
 import { type EmbedContent, frameCode, scriptCode } from './embed-code.ts'
 import { frameQuery, positionQuery, slidesQuery } from './embed-fields.ts'
-import { findEmbedded, getPicture, type Picture } from './find-embedded.ts'
+import { findEmbedded, type Picture, resolvePicture } from './find-embedded.ts'
 import { frameSize } from './frame-size.ts'
 
 const code = z
@@ -52,7 +52,7 @@ export const getPresentationCode = route({
   async handle({ params, query }, context) {
     const { video } = await findVideo(params.videoId, context)
     if (video.presentationId === '') throw new DomainError('not_found', 'PRESENTATION_NOT_FOUND', 'this video has no presentation')
-    const embedded = embed(params.videoId, video.title, withSlidePanel(getPicture(video)), query)
+    const embedded = embed(params.videoId, video.title, withSlidePanel(resolvePicture(video)), query)
     return [scriptCode(embedded, { ...scriptOptions(query), presentation: true }, context.publicUrl)]
   },
 })

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
-import { getPicture } from './find-embedded.ts'
+import { resolvePicture } from './find-embedded.ts'
 
 const source = (width: number, height: number) => RenditionSet.fromPartial({ width, height })
 
@@ -14,5 +14,5 @@ test.each([
   ['audio only', {}, source(0, 0), { width: 640, height: 360 }],
 ])('frame size: %s', (_, published, renditions, picture) => {
   const { publishedWidth, publishedHeight }: { publishedWidth?: number; publishedHeight?: number } = published
-  expect(getPicture({ publishedWidth, publishedHeight, renditions })).toEqual(picture)
+  expect(resolvePicture({ publishedWidth, publishedHeight, renditions })).toEqual(picture)
 })

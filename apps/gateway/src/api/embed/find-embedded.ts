@@ -15,7 +15,7 @@ const DEFAULT_PICTURE: Picture = { width: 640, height: 360 }
 export async function findEmbedded(id: string, context: Context): Promise<{ title: string; picture: Picture }> {
   try {
     const { video } = await findVideo(id, context)
-    return { title: video.title, picture: getPicture(video) }
+    return { title: video.title, picture: resolvePicture(video) }
   } catch (error) {
     if (!isMissing(error) || error.reason !== 'VIDEO_NOT_FOUND') throw error
   }
@@ -26,7 +26,7 @@ export async function findEmbedded(id: string, context: Context): Promise<{ titl
  * Returns the size of a video. It is the published size, where a missing side follows from the
  * aspect ratio. Otherwise it is the source's size, at least of the default width.
  */
-export function getPicture({
+export function resolvePicture({
   publishedWidth,
   publishedHeight,
   renditions,

@@ -55,7 +55,11 @@ export function mediaFormatsResponse({
   title: string
   profiles: readonly EncodingProfile[]
 }) {
-  return { media_id: mediaId, title, ...Object.fromEntries(profiles.map((profile) => [getKey(profile), encodingFormatResponse(profile)])) }
+  return {
+    media_id: mediaId,
+    title,
+    ...Object.fromEntries(profiles.map((profile) => [formatRenditionKey(profile), encodingFormatResponse(profile)])),
+  }
 }
 
 export function organisationFormatsResponse(
@@ -64,13 +68,18 @@ export function organisationFormatsResponse(
 ) {
   const entries = formats.flatMap(({ organisationFormatId, profile }) =>
     profile
-      ? [[getKey(profile), { organisation_encodingformat_id: organisationFormatId, ...encodingFormatResponse(profile) }] as const]
+      ? [
+          [
+            formatRenditionKey(profile),
+            { organisation_encodingformat_id: organisationFormatId, ...encodingFormatResponse(profile) },
+          ] as const,
+        ]
       : [],
   )
   return { organisation_id: organisation.organisationId, title: organisation.name, ...Object.fromEntries(entries) }
 }
 
-function getKey({ videoCodec, label }: EncodingProfile): string {
+function formatRenditionKey({ videoCodec, label }: EncodingProfile): string {
   return `${videoCodec}_${label}`
 }
 

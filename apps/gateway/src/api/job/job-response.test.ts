@@ -4,7 +4,7 @@ import { Job as EncodingJob, JobState as EncodingState, RenditionState } from '@
 import { jobResponse } from './job-response.ts'
 import { planResponse } from './plan-response.ts'
 
-function makeJob(fields: Partial<Job> = {}): Job {
+function buildJob(fields: Partial<Job> = {}): Job {
   return Job.create({
     jobId: '3',
     videoId: '10',
@@ -19,7 +19,7 @@ function makeJob(fields: Partial<Job> = {}): Job {
 }
 
 test('a job that encoding does not know has neither plan nor renditions', () => {
-  expect(jobResponse(makeJob({ state: JobState.JOB_STATE_QUEUED, progress: 5 }), undefined)).toEqual({
+  expect(jobResponse(buildJob({ state: JobState.JOB_STATE_QUEUED, progress: 5 }), undefined)).toEqual({
     job_id: '3',
     video_id: '10',
     media_id: '11',
@@ -55,7 +55,7 @@ test('the response combines the state in encoding with the state in the catalogu
     chunkProgress: [0.999, 1],
     expectedSeconds: 7.2,
   })
-  expect(jobResponse(makeJob({ action: JobAction.JOB_ACTION_REPLACE }), work)).toMatchObject({
+  expect(jobResponse(buildJob({ action: JobAction.JOB_ACTION_REPLACE }), work)).toMatchObject({
     action: 'replace',
     state: 'encoding',
     progress: 57,
@@ -85,18 +85,18 @@ test.each([
   [JobState.JOB_STATE_CANCELLED, EncodingState.JOB_STATE_ENCODING, 'cancelled'],
   [JobState.JOB_STATE_FAILED, EncodingState.JOB_STATE_FAILED, 'failed'],
 ])('state %s in the catalogue and %s in encoding is shown as "%s"', (state, work, word) => {
-  expect(jobResponse(makeJob({ state }), EncodingJob.create({ state: work })).state).toBe(word)
+  expect(jobResponse(buildJob({ state }), EncodingJob.create({ state: work })).state).toBe(word)
 })
 
 test('a failed job shows its finished renditions as failed', () => {
   const renditions = [{ key: 'h264_100', state: RenditionState.RENDITION_STATE_OK, width: 256, height: 144, bytes: 1000, bitrate: 99_000 }]
   const work = EncodingJob.fromPartial({ state: EncodingState.JOB_STATE_OK, renditions })
   const input = { key: 'h264_100', state: 'failed', width: 256, height: 144, bytes: 0, bitrate: 0 }
-  expect(jobResponse(makeJob({ state: JobState.JOB_STATE_FAILED, code: 4003 }), work).renditions).toEqual([input])
+  expect(jobResponse(buildJob({ state: JobState.JOB_STATE_FAILED, code: 4003 }), work).renditions).toEqual([input])
 })
 
 test('a failed job has an error code and a message', () => {
-  const job = makeJob({ state: JobState.JOB_STATE_FAILED, code: 4001, message: 'the source answered 404' })
+  const job = buildJob({ state: JobState.JOB_STATE_FAILED, code: 4001, message: 'the source answered 404' })
   expect(jobResponse(job, undefined).error).toEqual({ code: 4001, message: 'the source answered 404' })
 })
 

@@ -87,7 +87,7 @@ export const deleteMedia = route({
   payloadOptional: true,
   response: z.object({ id: schema.id('media'), result: z.literal(true), deleted: schema.timestamp('Time of deletion.') }),
   async handle({ query, payload }, { caller, services, call }) {
-    const request = getDeletion(query, payload, caller)
+    const request = parseDeletion(query, payload, caller)
     // A deletion is final, so its record must name an existing user.
     if (isSystemCaller(caller)) await services.users.getUser({ userId: request.userId }, call)
     const { deleteTime } = await services.media.deleteMedia(request, call)
@@ -141,7 +141,7 @@ type Deletion = Partial<Record<'media_id' | 'user_id' | 'notes', string | undefi
  * Merges query and payload. A field in both must have the same value. A user always deletes on its
  * own behalf.
  */
-function getDeletion(query: Deletion, payload: Deletion, caller: Caller) {
+function parseDeletion(query: Deletion, payload: Deletion, caller: Caller) {
   const system = isSystemCaller(caller)
   const repeatedFields = (['media_id', 'user_id', 'notes'] as const).filter(
     (name) => query[name] !== undefined && payload[name] !== undefined,

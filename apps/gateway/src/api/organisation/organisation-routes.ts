@@ -149,7 +149,7 @@ function toOrganisation(organisationId: string, payload: z.output<typeof changes
   return Organisation.create({
     organisationId,
     name: payload.name ?? '',
-    status: getStatus(payload.status),
+    status: toStatus(payload.status),
     defaultSettingId: payload.default_setting_id || undefined,
     defaultThemeId: payload.default_theme_id || undefined,
     allowedIps: payload.allowed_ips ?? [],
@@ -161,7 +161,7 @@ function toOrganisation(organisationId: string, payload: z.output<typeof changes
   })
 }
 
-function getStatus(status: 'active' | 'inactive' | undefined): OrganisationStatus {
+function toStatus(status: 'active' | 'inactive' | undefined): OrganisationStatus {
   if (status === undefined) return OrganisationStatus.ORGANISATION_STATUS_UNSPECIFIED
   return status === 'active' ? OrganisationStatus.ORGANISATION_STATUS_ACTIVE : OrganisationStatus.ORGANISATION_STATUS_INACTIVE
 }

@@ -3,7 +3,7 @@ import { VideoOverlay } from '@vitascope/proto/catalogue/v1/overlay'
 import { newOverlay, overlayChanges, overlayMask, overlayMessage } from './overlay-changes.ts'
 import { OverlayResponse, overlayResponse, VideoOverlayResponse, videoOverlayResponse } from './overlay-response.ts'
 
-const getNames = (result: ReturnType<typeof newOverlay.safeParse>) => result.error?.issues.map(({ path }) => path.join('.')) ?? []
+const listInvalidFields = (result: ReturnType<typeof newOverlay.safeParse>) => result.error?.issues.map(({ path }) => path.join('.')) ?? []
 
 test('an overlay with only a title has every other field empty', () => {
   const overlay = overlayMessage(newOverlay.parse({ title: 'Tickets' }), { overlayId: '3' })
@@ -58,7 +58,7 @@ test.each([
   [{ title: 'a', show: { later: 1 }, width: 8_193, height: 0, link_text: 'a'.repeat(256) }, ['show', 'link_text', 'width', 'height']],
   [{ title: 'a', overlay_id: '3', in_player_ad_id: '3' }, ['']],
 ])('rejects %j with errors in %j', (sent, names) => {
-  expect(getNames(newOverlay.safeParse(sent))).toEqual(names)
+  expect(listInvalidFields(newOverlay.safeParse(sent))).toEqual(names)
 })
 
 test('the update mask names each sent field', () => {

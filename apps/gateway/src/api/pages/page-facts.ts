@@ -3,7 +3,7 @@ import { isDomainError } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import type { Video } from '@vitascope/proto/catalogue/v1/video'
 import type { UnknownIds } from '@vitascope/rate-limit'
-import { widestGroup } from '@vitascope/security'
+import { toWidestNetwork } from '@vitascope/security'
 import type { Response } from 'express'
 import type { Services } from '../../clients/services.ts'
 import { type RequestContext, requestContext } from '../../server/http/request-context.ts'
@@ -35,7 +35,7 @@ export interface FactsDependencies {
 export function createFactsFinder(dependencies: FactsDependencies): (id: string, response: Response) => Promise<PageFacts | undefined> {
   const facts = createLoadingCache<PageFacts | undefined>({
     max: MAX_UNKNOWN,
-    ttlMs: (found) => (found?.shows === 'none' ? UNKNOWN_TTL_MS : 0),
+    ttlMs: (page) => (page?.shows === 'none' ? UNKNOWN_TTL_MS : 0),
   })
   return async (id, response) => {
     // Anything else is not an id.
@@ -44,9 +44,9 @@ export function createFactsFinder(dependencies: FactsDependencies): (id: string,
     if (cached?.isFresh) return cached.value
     const { address, requestId } = requestContext(response)
     if ((await dependencies.unknownIds.rejection(address)) !== undefined) return undefined
-    const found = await facts.get(id, () => loadFacts(id, { address, requestId }, dependencies))
-    if (found?.shows === 'none') await dependencies.unknownIds.count(address)
-    return found
+    const page = await facts.get(id, () => loadFacts(id, { address, requestId }, dependencies))
+    if (page?.shows === 'none') await dependencies.unknownIds.count(address)
+    return page
   }
 }
 
@@ -64,7 +64,7 @@ async function loadFacts(
     deadline: new Date(Date.now() + LOOKUP_TIMEOUT_MS),
   }
   try {
-    const slot = dependencies.concurrencyLimit.begin('read', widestGroup(caller.address))
+    const slot = dependencies.concurrencyLimit.begin('read', toWidestNetwork(caller.address))
     try {
       return await fetchFacts(id, dependencies.services, dependencies.mediaUrl(), call)
     } finally {
@@ -80,20 +80,20 @@ async function loadFacts(
 async function fetchFacts(id: string, services: Services, mediaUrl: string, call: Call): Promise<PageFacts | undefined> {
   try {
     const { video } = await services.videos.findPublicVideo({ videoId: id }, call)
-    return video && { shows: 'video', shared: await getShareData(video, services, mediaUrl, call) }
+    return video && { shows: 'video', shared: await loadShareData(video, services, mediaUrl, call) }
   } catch (error) {
     if (!isDomainError(error) || error.reason !== 'VIDEO_NOT_FOUND') throw error
   }
   const { playlist, videos } = await services.playlists.findPublicPlaylist({ playlistId: id, skip: 0 }, call)
   const [first] = videos
-  const picture = first ? await getShareData(first, services, mediaUrl, call) : WITHOUT_PICTURE
+  const picture = first ? await loadShareData(first, services, mediaUrl, call) : WITHOUT_PICTURE
   const { title, description } = playlist ?? { title: '', description: '' }
   return playlist && { shows: 'playlist', shared: { ...picture, id, title, description, canPlayInline: false } }
 }
 
 const WITHOUT_PICTURE = { language: '', image: '', width: 1280, height: 720 }
 
-async function getShareData(video: Video, services: Services, mediaUrl: string, call: Call): Promise<ShareData> {
+async function loadShareData(video: Video, services: Services, mediaUrl: string, call: Call): Promise<ShareData> {
   const isProtected = video.tokenRequired || video.ipRestricted || (await hasPassword(video, services, call))
   return {
     id: video.videoId,

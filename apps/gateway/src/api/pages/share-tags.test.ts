@@ -19,8 +19,8 @@ function shareData(fields: Partial<ShareData> = {}): ShareData {
   }
 }
 
-function getHead(shared: ShareData) {
-  const page = getElements(parse(withShareTags(html, shared, 'https://video.example.org')))
+function parseHead(shared: ShareData) {
+  const page = listElements(parse(withShareTags(html, shared, 'https://video.example.org')))
   const metas = page.filter(({ tagName, parentNode }) => tagName === 'meta' && parentNode?.nodeName === 'head')
   const tags = metas.map(({ attrs }) => Object.fromEntries(attrs.map(({ name, value }) => [name, value])))
   const title = page.find(({ tagName }) => tagName === 'title')?.childNodes[0]
@@ -31,12 +31,12 @@ function getHead(shared: ShareData) {
   }
 }
 
-function getElements(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapterTypes.Element[] {
-  return node.childNodes.flatMap((child) => ('tagName' in child ? [child, ...getElements(child)] : []))
+function listElements(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapterTypes.Element[] {
+  return node.childNodes.flatMap((child) => ('tagName' in child ? [child, ...listElements(child)] : []))
 }
 
 test('a video that other sites may embed has player tags', () => {
-  expect(getHead(shareData())).toMatchObject({
+  expect(parseHead(shareData())).toMatchObject({
     title: 'Launch day',
     tags: {
       'og:type': 'video.other',
@@ -60,7 +60,7 @@ test('a video that other sites may embed has player tags', () => {
 })
 
 test('a video that other sites may not embed has no player tags', () => {
-  const { tags } = getHead(shareData({ canPlayInline: false, image: '', language: '' }))
+  const { tags } = parseHead(shareData({ canPlayInline: false, image: '', language: '' }))
   expect(Object.keys(tags)).toEqual([
     'og:type',
     'og:title',
@@ -74,13 +74,13 @@ test('a video that other sites may not embed has no player tags', () => {
 })
 
 test('a long description is truncated between characters', () => {
-  expect([...(getHead(shareData({ description: '🎬'.repeat(301) })).tags['og:description'] ?? '')]).toHaveLength(300)
+  expect([...(parseHead(shareData({ description: '🎬'.repeat(301) })).tags['og:description'] ?? '')]).toHaveLength(300)
 })
 
 test('a hostile title or description adds no element to the page', () => {
-  const names = getHead(shareData()).names
+  const names = parseHead(shareData()).names
   for (const text of [...hostileTexts, "$& $' $` $1"]) {
-    const head = getHead(shareData({ title: text, description: text }))
+    const head = parseHead(shareData({ title: text, description: text }))
     expect(head.names).toEqual(names)
     // HTML parsers normalise every line ending to
     // .
@@ -100,7 +100,7 @@ test.each([
     ['vitascope:shows=none', 'vitascope:expired=Over "$&" <now>'],
   ],
 ])('the page has the facts of %s', (_, facts, title, expected) => {
-  const page = getElements(parse(withFacts(html, facts, 'https://video.example.org')))
+  const page = listElements(parse(withFacts(html, facts, 'https://video.example.org')))
   const texts = page.filter(({ tagName }) => tagName === 'title').map(({ childNodes: [text] }) => text && 'value' in text && text.value)
   const metas = page.filter(({ tagName }) => tagName === 'meta').map(({ attrs }) => attrs.map(({ value }) => value).join('='))
   expect(texts).toEqual([title])

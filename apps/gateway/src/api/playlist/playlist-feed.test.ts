@@ -9,7 +9,7 @@ import { playlistFeed } from './playlist-feed.ts'
 const publicUrl = 'https://video.example.org'
 const urls = { publicUrl, mediaUrl: publicUrl }
 
-function createVideo(overrides: Parameters<typeof Video.fromPartial>[0] = {}): Video {
+function buildVideo(overrides: Parameters<typeof Video.fromPartial>[0] = {}): Video {
   return Video.fromPartial({
     videoId: '4611686018427387905',
     title: 'Launch day',
@@ -33,7 +33,7 @@ function createVideo(overrides: Parameters<typeof Video.fromPartial>[0] = {}): V
   })
 }
 
-function createPlaylist(overrides: Partial<Playlist> = {}): Playlist {
+function buildPlaylist(overrides: Partial<Playlist> = {}): Playlist {
   return Playlist.create({
     playlistId: '77',
     title: 'Launches',
@@ -53,7 +53,7 @@ const parser = new XMLParser({
 const parseChannel = (feed: string) => parser.parse(feed).rss.channel
 
 test('a feed is RSS 2.0 with Media RSS', () => {
-  const feed = playlistFeed(createPlaylist(), [createVideo()], urls)
+  const feed = playlistFeed(buildPlaylist(), [buildVideo()], urls)
   expect(XMLValidator.validate(feed)).toBe(true)
   const channel = parseChannel(feed)
   expect(channel).toMatchObject({
@@ -89,8 +89,8 @@ test('a feed is RSS 2.0 with Media RSS', () => {
 })
 
 test('a feed reader finds the files of every item', () => {
-  const videos = ['5', '6', '5'].map((videoId) => createVideo({ videoId, title: `Video ${videoId}` }))
-  const feed = parseFeed(playlistFeed(createPlaylist(), videos, urls))
+  const videos = ['5', '6', '5'].map((videoId) => buildVideo({ videoId, title: `Video ${videoId}` }))
+  const feed = parseFeed(playlistFeed(buildPlaylist(), videos, urls))
   expect(feed).toMatchObject({
     title: 'Launches',
     description: 'All of them',
@@ -115,13 +115,13 @@ test.each([
   ['that needs a token', { tokenRequired: true }],
   ['that does not play yet', { deliveryVersion: '' }],
 ])('a video %s has a page link and no file', (_, overrides) => {
-  const feed = playlistFeed(createPlaylist(), [createVideo(overrides)], urls)
+  const feed = playlistFeed(buildPlaylist(), [buildVideo(overrides)], urls)
   expect(feed).not.toContain('/delivery/')
   expect(parseFeed(feed).items[0]).toMatchObject({ title: 'Launch day', url: `${publicUrl}/player/4611686018427387905`, media: [] })
 })
 
 test('a playlist without title, description and videos is a valid feed', () => {
-  const feed = parseFeed(playlistFeed(createPlaylist({ title: ' ', description: '' }), [], urls))
+  const feed = parseFeed(playlistFeed(buildPlaylist({ title: ' ', description: '' }), [], urls))
   expect(feed).toMatchObject({ title: 'Playlist 77', description: 'Playlist 77', items: [] })
 })
 
@@ -130,9 +130,9 @@ describe('1,000 hostile titles', () => {
   // Characters that XML 1.0 cannot represent become U+FFFD. All others round-trip unchanged.
   const isWritable = (character: string) => /[\t\n\r]|[^\p{Cc}\ufffe\uffff]|[\u007f-\u009f]/u.test(character)
   const toXmlText = (text: string) => [...text].map((character) => (isWritable(character) ? character : '\ufffd')).join('')
-  const playlistWithTexts = (text: string) => createPlaylist({ title: text, description: text })
+  const playlistWithTexts = (text: string) => buildPlaylist({ title: text, description: text })
   const videos = titles.map((title, index) =>
-    createVideo({ videoId: String(index + 1), title, description: title, tags: [title], language: title }),
+    buildVideo({ videoId: String(index + 1), title, description: title, tags: [title], language: title }),
   )
   const feed = playlistFeed(playlistWithTexts(titles.join(' ')), videos, urls)
 
@@ -217,7 +217,7 @@ test('the enclosure is an H.264 file, even if other files are larger', () => {
     { key: 'hevc_4500', path: 'added/9/hevc_4500.mp4', width: 3840, height: 2160, bytes: 50_000, bitrate: 4_400_000 },
     { key: 'h264_1200', path: 'mp4/h264_1200.mp4', width: 1280, height: 720, bytes: 9_000, bitrate: 1_199_600 },
   ]
-  const feed = playlistFeed(createPlaylist(), [createVideo({ renditions: { renditions } })], urls)
+  const feed = playlistFeed(buildPlaylist(), [buildVideo({ renditions: { renditions } })], urls)
   expect(feed).toMatch(/<enclosure url="[^"]*h264_1200\.mp4"/)
   expect(feed).toMatch(/<media:content url="[^"]*hevc_4500\.mp4"[^>]*isDefault="false"/)
 })

@@ -28,14 +28,14 @@ export function playlistFeed(playlist: Playlist, videos: readonly Video[], urls:
     element('lastBuildDate', {}, new Date(Math.max(...changed)).toUTCString()),
     element('generator', {}, 'Vitascope'),
     element('atom:link', self),
-    ...videos.map((video, index) => item(video, getGuid(videos, index), urls)),
+    ...videos.map((video, index) => item(video, formatGuid(videos, index), urls)),
   )
   const namespaces = { 'xmlns:atom': 'http://www.w3.org/2005/Atom', 'xmlns:media': 'http://search.yahoo.com/mrss/' }
   return xmlDocument(element('rss', { version: '2.0', ...namespaces }, channel))
 }
 
 /** Feed readers show each guid once, so a repeated video gets a guid of its own. */
-function getGuid(videos: readonly Video[], index: number): string {
+function formatGuid(videos: readonly Video[], index: number): string {
   const videoId = videos[index]?.videoId ?? ''
   const before = videos.slice(0, index).filter((video) => video.videoId === videoId).length
   return before === 0 ? videoId : `${videoId}.${before + 1}`

@@ -201,8 +201,8 @@ export const playlistRoutes = [getPlaylist, updatePlaylist, createPlaylist, addV
 async function findPlaylist(playlistId: string, { caller, services, call }: Context) {
   const ownPlaylist = caller.kind === 'guest' ? undefined : await getOwnPlaylist()
   if (ownPlaylist) return { ...ownPlaylist, toResponse: ownVideoResponse }
-  const found = await readAllParts((skip) => services.playlists.findPublicPlaylist({ playlistId, skip }, call))
-  return { ...found, toResponse: guestVideoResponse }
+  const publicPlaylist = await readAllParts((skip) => services.playlists.findPublicPlaylist({ playlistId, skip }, call))
+  return { ...publicPlaylist, toResponse: guestVideoResponse }
 
   async function getOwnPlaylist() {
     try {

@@ -60,12 +60,12 @@ type PresentationBody = z.input<typeof PresentationResponse>
  * may not see.
  */
 export function presentationResponse(presentation: Presentation, mediaUrl: string): PresentationBody {
-  const getAddress = (version: string, path: string) =>
+  const formatAddress = (version: string, path: string) =>
     version === '' ? '' : `${mediaUrl}/delivery/presentation/${presentation.presentationId}/${version}/${path}`
   const slides = presentation.slides.map(({ version, path, thumbnailPath, seconds }) => ({
     seconds: seconds ?? null,
-    url: getAddress(version, path),
-    thumbnail: getAddress(version, thumbnailPath),
+    url: formatAddress(version, path),
+    thumbnail: formatAddress(version, thumbnailPath),
   }))
   return {
     id: presentation.presentationId,
@@ -74,7 +74,7 @@ export function presentationResponse(presentation: Presentation, mediaUrl: strin
     description: presentation.description,
     user_id: presentation.userId,
     organisation_id: presentation.organisationId,
-    url: getAddress(presentation.documentVersion, presentation.documentPath),
+    url: formatAddress(presentation.documentVersion, presentation.documentPath),
     status: statusResponse(required(presentation.status, 'status of the presentation')),
     video_id: presentation.videoId,
     date_created: formatOptionalTimestamp(presentation.createTime),

@@ -57,7 +57,7 @@ describe('the presentation response', () => {
 
 type RecordedCall = { method: string; request: Record<string, unknown> }
 
-function getContext(by: UserKind | 'guest', responses: Record<string, () => unknown>) {
+function buildContext(by: UserKind | 'guest', responses: Record<string, () => unknown>) {
   const calls: RecordedCall[] = []
   const noun = new Proxy(
     {},
@@ -102,7 +102,7 @@ const throwNotFound = () => {
 
 describe('reading', () => {
   const read = (by: UserKind | 'guest', respond: () => unknown) => {
-    const { context, calls } = getContext(by, { getPresentation: respond, findPublicPresentation: () => ({ presentation }) })
+    const { context, calls } = buildContext(by, { getPresentation: respond, findPublicPresentation: () => ({ presentation }) })
     return callRoute(getPresentation, { params: { id: '10' } }, context).then(() => calls.map(({ method }) => method))
   }
   test('a guest and a key of another organisation read the public presentation', async () => {
@@ -122,7 +122,7 @@ describe('writing', () => {
     getUser: () => ({ user: User.create({ userId: '9', organisationId: '2', userType: UserType.USER_TYPE_STANDARD }) }),
   }
   test('creating looks up the user only if the payload names one', async () => {
-    const { context, calls } = getContext('system', responses)
+    const { context, calls } = buildContext('system', responses)
     await callRoute(createPresentation, { payload: { title: 'A', organisation_id: 2, user_id: '9', video_id: null } }, context)
     await callRoute(createPresentation, { payload: { title: 'A', organisation_id: '2' } }, context)
     expect(calls.map(({ method }) => method)).toEqual(['getUser', 'createPresentation', 'createPresentation'])
@@ -132,7 +132,7 @@ describe('writing', () => {
   test('a user of another organisation is not found, unless it is a system user', async () => {
     const contextWith = (user: Partial<User>) => {
       const getUser = () => ({ user: User.create({ userId: '9', organisationId: '3', ...user }) })
-      return getContext('system', { ...responses, getUser }).context
+      return buildContext('system', { ...responses, getUser }).context
     }
     const rejection = { kind: 'not_found', reason: 'USER_NOT_FOUND' }
     const [foreign, system] = [contextWith({ userType: UserType.USER_TYPE_STANDARD }), contextWith({ userType: UserType.USER_TYPE_SYSTEM })]
@@ -145,7 +145,7 @@ describe('writing', () => {
     await expect(callRoute(updatePresentation, update('7'), foreign)).resolves.toBeDefined()
   })
   test('the update mask has only the sent fields; seconds are numbers, digits or null', async () => {
-    const { context, calls } = getContext('system', responses)
+    const { context, calls } = buildContext('system', responses)
     const slides = { '1': { seconds: 0 }, '2': { seconds: '604800' }, '1000': { seconds: null } }
     await callRoute(updatePresentation, { params: { id: '10' }, payload: { title: 'B', slides: JSON.stringify(slides) } }, context)
     expect(calls[0]?.request).toMatchObject({
@@ -177,12 +177,12 @@ describe('writing', () => {
     [{ status: 'ok' }],
     [{ id: '11' }],
   ])('rejects the change %j without calling a service', async (payload) => {
-    const { context, calls } = getContext('system', responses)
+    const { context, calls } = buildContext('system', responses)
     await expect(callRoute(updatePresentation, { params: { id: '10' }, payload }, context)).rejects.toThrow()
     expect(calls).toEqual([])
   })
   test('a missing presentation is reported before a missing user', async () => {
-    const { context } = getContext('system', { ...responses, getPresentation: throwNotFound })
+    const { context } = buildContext('system', { ...responses, getPresentation: throwNotFound })
     await expect(callRoute(updatePresentation, { params: { id: '10' }, payload: { user_id: '9' } }, context)).rejects.toMatchObject({
       reason: 'PRESENTATION_NOT_FOUND',
     })

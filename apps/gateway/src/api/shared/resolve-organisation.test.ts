@@ -3,14 +3,14 @@ import type { UserKind } from '@vitascope/grpc'
 import type { Caller } from '../../server/route/caller.ts'
 import { queriedOrganisation, requestedOrganisation, requiredOrganisation } from './resolve-organisation.ts'
 
-function createCaller(userType: UserKind, organisationId: string): Caller {
+function buildCaller(userType: UserKind, organisationId: string): Caller {
   return { kind: 'user', keyId: '1', userId: '1', organisationId, userType, resources: new Set(), key: '' }
 }
 
 const foreign = expect.objectContaining({ kind: 'forbidden', reason: 'FOREIGN_ORGANISATION' })
 
 describe.each(['uploader', 'standard'] as const)('a user of type %s', (type) => {
-  const caller = createCaller(type, '2')
+  const caller = buildCaller(type, '2')
 
   test('uses its own organisation, whether or not the request has its id', () => {
     expect(requestedOrganisation(caller, '2')).toBe('2')
@@ -26,7 +26,7 @@ describe.each(['uploader', 'standard'] as const)('a user of type %s', (type) => 
 })
 
 describe('a system caller', () => {
-  const caller = createCaller('system', '1')
+  const caller = buildCaller('system', '1')
 
   test('may name any organisation, and its existence is not checked here', () => {
     expect(requestedOrganisation(caller, '2')).toBe('2')

@@ -40,12 +40,12 @@ export function requestedTags(max: number) {
 const wrapped = z.strictObject({ tags: z.array(z.unknown()) })
 
 function unwrapped(text: string): unknown {
-  const parsed = wrapped.safeParse(getJson(text))
+  const parsed = wrapped.safeParse(tryParseJson(text))
   return parsed.success ? parsed.data.tags : reject('must be one tag, or a JSON object with an array `tags`')
 }
 
 /** Returns the parsed JSON, or undefined if the text is invalid, so that it has no tags. */
-function getJson(text: string): unknown {
+function tryParseJson(text: string): unknown {
   try {
     return parseJsonText(text)
   } catch {

@@ -19,7 +19,7 @@ const common = {
   contentTypes: [],
   response: z.object({}),
   optionsHeaders,
-  handle: neverCalled,
+  handle: throwUnreachable,
 } as const
 const errorCodes = {
   tus_version_unknown: 'The header `Tus-Resumable` is not `1.0.0` (412).',
@@ -109,6 +109,6 @@ export const deleteTusUpload = route({
 
 export const tusRoutes = [createTusUpload, readTusUpload, appendTusUpload, deleteTusUpload]
 
-function neverCalled(): Promise<never> {
+function throwUnreachable(): Promise<never> {
   throw new Error('requests of this route are proxied to encoding')
 }

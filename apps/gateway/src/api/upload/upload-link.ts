@@ -10,7 +10,7 @@ interface UploadLink {
   signature: string
 }
 
-export function getLink({ uploadId, expires, signature }: UploadLink, publicUrl: string): string {
+export function formatUploadUrl({ uploadId, expires, signature }: UploadLink, publicUrl: string): string {
   return `${publicUrl}/v2/upload/file/${uploadId}?expires=${expires}&signature=${signature}`
 }
 
@@ -31,7 +31,7 @@ export function sourceNames(field: string): PublicNames {
  * refers to the object in storage. Any other URL will be downloaded. Throws if the URL itself is
  * not allowed.
  */
-export async function getSource(
+export async function resolveSource(
   field: string,
   url: string,
   organisationId: string,
@@ -46,11 +46,11 @@ export async function getSource(
   return { sourceUrl: url, isUpload: false }
 }
 
-/** Like `getSource`, with the organisation of the media's record instead of the payload's. */
+/** Like `resolveSource`, with the organisation of the media's record instead of the payload's. */
 export async function sourceForMedia(field: string, url: string, mediaId: string, context: Context) {
   const { caller, services, call } = context
   if (caller.kind !== 'user') throw keyRequired()
-  if (!readLink(url)) return getSource(field, url, '', context)
+  if (!readLink(url)) return resolveSource(field, url, '', context)
   const { media } = await services.media.getMedia({ mediaId }, call)
-  return getSource(field, url, media?.organisationId ?? '', context)
+  return resolveSource(field, url, media?.organisationId ?? '', context)
 }

@@ -6,7 +6,7 @@ import { field, reject } from '../../server/schema/field.ts'
 import { flag, idField, oneOf, organisationIdField, pathPart, text } from '../../server/schema/fields.ts'
 import { schema } from '../../server/schema/response-format.ts'
 import { requestedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
-import { getLink } from './upload-link.ts'
+import { formatUploadUrl } from './upload-link.ts'
 
 const section = 'Upload signing'
 
@@ -119,7 +119,7 @@ URL of that store. Only the policy limits the size of the body.`,
     upload_going: 'An earlier upload with this key is being removed (409).',
   },
   proxyTo: () => '/object',
-  handle: neverCalled,
+  handle: throwUnreachable,
 })
 
 export const readUpload = route({
@@ -136,7 +136,7 @@ export const readUpload = route({
   contentTypes: ['application/octet-stream'],
   response: z.object({}),
   proxyTo: ({ uploadId }) => `/file/${encodeURIComponent(uploadId)}`,
-  handle: neverCalled,
+  handle: throwUnreachable,
 })
 
 export const completeUpload = route({
@@ -196,7 +196,7 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
     }
     const { presentationId, ...link } = await services.uploads.completeUpload(request, call)
     return {
-      tempLink: getLink(link, publicUrl),
+      tempLink: formatUploadUrl(link, publicUrl),
       thumbnailUrl: '',
       ...(presentationId !== '' && { presentation_id: presentationId }),
     }
@@ -242,6 +242,6 @@ async function requireOrganisation(organisationId: string, { caller, services, c
   await services.organisations.getOrganisation({ organisationId }, call)
 }
 
-function neverCalled(): Promise<never> {
+function throwUnreachable(): Promise<never> {
   throw new Error('requests of this route are proxied to encoding')
 }

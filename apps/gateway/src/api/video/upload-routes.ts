@@ -7,7 +7,7 @@ import { required, schema } from '../../server/schema/response-format.ts'
 import { QUOTA_ERRORS } from '../shared/quota-errors.ts'
 import { requestedOrganisation } from '../shared/resolve-organisation.ts'
 import { sourceAddress } from '../shared/validate-source-url.ts'
-import { getSource, sourceNames } from '../upload/upload-link.ts'
+import { resolveSource, sourceNames } from '../upload/upload-link.ts'
 import { callbackName, jsonpReply } from './jsonp.ts'
 import { description, descriptionPrivate, pixels, tags } from './video-changes.ts'
 import { VideoStatusResponse, videoStatusResponse, waitingCode, waitingWord } from './video-status.ts'
@@ -105,7 +105,7 @@ function uploadNames(field: string): PublicNames {
 async function acceptUpload(upload: Upload, field: string, startsWaiting: boolean, context: Context) {
   const { caller, services, call } = context
   const organisationId = requestedOrganisation(caller, upload.organisation_id)
-  const { sourceUrl, isUpload } = await getSource(field, upload.url, organisationId, context)
+  const { sourceUrl, isUpload } = await resolveSource(field, upload.url, organisationId, context)
   if (upload.media_id !== undefined) {
     const request = { mediaId: upload.media_id, sourceUrl, organisationId, startsWaiting: startsWaiting || isUpload }
     return await services.media.replaceSource(request, call)

@@ -7,7 +7,7 @@ import { guestVideoResponse, ownVideoResponse, VideoResponse } from './video-res
 const publicUrl = 'https://video.example.org'
 const urls = { publicUrl, mediaUrl: publicUrl }
 
-function createVideo(fields: Partial<Video> = {}): Video {
+function buildVideo(fields: Partial<Video> = {}): Video {
   return Video.create({
     videoId: '4611686018427387904',
     mediaId: '4611686018427387905',
@@ -29,7 +29,7 @@ function createVideo(fields: Partial<Video> = {}): Video {
 }
 
 /** A set of six renditions of a 720p source. */
-function createSet(fields: Partial<RenditionSet> = {}): RenditionSet {
+function buildRenditionSet(fields: Partial<RenditionSet> = {}): RenditionSet {
   const keys = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h264_1200']
   return RenditionSet.create({
     jobId: '3',
@@ -51,15 +51,15 @@ function createSet(fields: Partial<RenditionSet> = {}): RenditionSet {
   })
 }
 
-const createPlayableVideo = () =>
-  createVideo({
-    renditions: createSet(),
+const buildPlayableVideo = () =>
+  buildVideo({
+    renditions: buildRenditionSet(),
     deliveryVersion: 'k3v9',
     status: { state: VideoState.VIDEO_STATE_OK, progress: 100, code: 2000, message: '' },
   })
 
 test('a video that is not playable yet has every field, empty where unknown', () => {
-  expect(guestVideoResponse(createVideo(), urls)).toEqual({
+  expect(guestVideoResponse(buildVideo(), urls)).toEqual({
     video_id: '4611686018427387904',
     media_id: '4611686018427387905',
     organisation_id: '2',
@@ -111,20 +111,20 @@ test('a video that is not playable yet has every field, empty where unknown', ()
 })
 
 test('the download link is the largest H.264 file, if the setting allows downloads', () => {
-  const renditions = createSet().renditions.map((rendition, index) => ({ ...rendition, bytes: index === 3 ? 90 : index }))
+  const renditions = buildRenditionSet().renditions.map((rendition, index) => ({ ...rendition, bytes: index === 3 ? 90 : index }))
   const [first] = renditions
   if (!first) throw new Error('the set has renditions')
   const hevc = { ...first, key: 'hevc_4500', path: 'added/9/hevc_4500.mp4', bytes: 9_000 }
-  const video = { ...createPlayableVideo(), renditions: createSet({ renditions: [...renditions, hevc] }), downloadAllowed: true }
+  const video = { ...buildPlayableVideo(), renditions: buildRenditionSet({ renditions: [...renditions, hevc] }), downloadAllowed: true }
   const largest = 'https://video.example.org/delivery/4611686018427387904/k3v9/h264_500.mp4'
   expect(guestVideoResponse(video, urls).uri.download_link).toBe(largest)
   expect(guestVideoResponse(video, urls).uri.http['hevc_4500']).toMatch(/\/k3v9\/added\/9\/hevc_4500\.mp4$/)
   expect(guestVideoResponse({ ...video, downloadAllowed: false }, urls).uri.download_link).toBe('')
-  expect(guestVideoResponse(createVideo({ downloadAllowed: true }), urls).uri.download_link).toBe('')
+  expect(guestVideoResponse(buildVideo({ downloadAllowed: true }), urls).uri.download_link).toBe('')
 })
 
 test('a playable video lists every rendition under each of its names', () => {
-  const { uri, ...response } = guestVideoResponse(createPlayableVideo(), urls)
+  const { uri, ...response } = guestVideoResponse(buildPlayableVideo(), urls)
   const base = 'https://video.example.org/delivery/4611686018427387904/k3v9'
   expect(uri.http).toEqual({
     vp6_1200: `${base}/h264_1200.mp4`,
@@ -160,23 +160,23 @@ test('a playable video lists every rendition under each of its names', () => {
 })
 
 test('an audio-only video has no images and no published size', () => {
-  const set = createSet({ width: 0, height: 0, posterPath: '', thumbnailPath: '', thumbnails: [], hasVideo: false })
-  const { uri, published_width } = guestVideoResponse(createVideo({ renditions: set, deliveryVersion: 'k3v9' }), urls)
+  const set = buildRenditionSet({ width: 0, height: 0, posterPath: '', thumbnailPath: '', thumbnails: [], hasVideo: false })
+  const { uri, published_width } = guestVideoResponse(buildVideo({ renditions: set, deliveryVersion: 'k3v9' }), urls)
   expect([uri.poster_frame, uri.thumbnail, uri.all_thumbnails['25'], published_width]).toEqual(['', '', '', ''])
   expect(uri.http['h264_100']).toMatch(/h264_100\.mp4$/)
 })
 
 test('the published size takes precedence over the size of the source', () => {
   const response = guestVideoResponse(
-    createVideo({ renditions: createSet(), deliveryVersion: 'k3v9', publishedWidth: 640, publishedHeight: 360 }),
+    buildVideo({ renditions: buildRenditionSet(), deliveryVersion: 'k3v9', publishedWidth: 640, publishedHeight: 360 }),
     urls,
   )
   expect([response.published_width, response.published_height]).toEqual(['640', '360'])
 })
 
 test('only the owner gets the private description, and no response has storage paths or IP ranges', () => {
-  const guest = JSON.stringify(guestVideoResponse(createPlayableVideo(), urls))
-  const own = ownVideoResponse(createPlayableVideo(), urls)
+  const guest = JSON.stringify(guestVideoResponse(buildPlayableVideo(), urls))
+  const own = ownVideoResponse(buildPlayableVideo(), urls)
   expect(guest).not.toContain('Not for everybody')
   expect(own.description_private).toBe('Not for everybody')
   for (const text of [guest, JSON.stringify(own)]) expect(text).not.toMatch(/secret\/prefix|192\.0\.2/)
@@ -184,7 +184,7 @@ test('only the owner gets the private description, and no response has storage p
 
 test('stored details are mapped to the public format', () => {
   const response = guestVideoResponse(
-    createVideo({
+    buildVideo({
       tags: ['launch'],
       contentExpiry: { expireTime: new Date('2030-12-31T23:59:59Z'), message: 'Gone' },
       location: { country: 'NL', city: 'Amsterdam', postcode: '1011', latitude: 52.37, longitude: undefined },
@@ -214,11 +214,11 @@ test.each([
   [VideoState.VIDEO_STATE_OK, 'ok'],
   [VideoState.VIDEO_STATE_FAILED, 'failed'],
 ])('%s is shown as "%s"', (state, word) => {
-  expect(guestVideoResponse(createVideo({ status: { state, progress: 1, code: 2, message: 'no' } }), urls).status.status).toBe(word)
+  expect(guestVideoResponse(buildVideo({ status: { state, progress: 1, code: 2, message: 'no' } }), urls).status.status).toBe(word)
 })
 
 test('every response matches the documented schema', () => {
-  for (const video of [createVideo(), createPlayableVideo()]) {
+  for (const video of [buildVideo(), buildPlayableVideo()]) {
     expect(VideoResponse.strict().safeParse(guestVideoResponse(video, urls)).error).toBeUndefined()
     expect(VideoResponse.strict().safeParse(ownVideoResponse(video, urls)).error).toBeUndefined()
   }

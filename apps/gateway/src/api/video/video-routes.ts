@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
 import { parseTimestamp } from '../../server/schema/dates.ts'
 import { id, idField, int, oneOf, organisationIdField, tag, text } from '../../server/schema/fields.ts'
-import { collectRows, getPosition, nextLink, pageQuery, positionQuery } from '../../server/schema/pagination.ts'
+import { collectRows, nextLink, pageQuery, positionQuery, toPosition } from '../../server/schema/pagination.ts'
 import { changedFields, formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
 import { settingResponse } from '../setting/setting-response.ts'
 import { queriedOrganisation, requestedOrganisation } from '../shared/resolve-organisation.ts'
@@ -13,7 +13,7 @@ import { themeResponse } from '../theme/theme-response.ts'
 import { uploadVideo, uploadVideoByScript } from './upload-routes.ts'
 import { publicVideoNames, type VideoChanges, videoChanges, videoUpdate } from './video-changes.ts'
 import { guestVideoResponse, ownVideoResponse, VideoResponse } from './video-response.ts'
-import { getState, stateWords } from './video-status.ts'
+import { stateWords, toVideoState } from './video-status.ts'
 
 const orderWords = ['date_created', 'name'] as const
 
@@ -54,10 +54,10 @@ export const listVideos = route({
     const request = {
       organisationId: queriedOrganisation(caller, query.organisation_id) ?? '',
       pageSize: query.limit,
-      ...getPosition(query),
-      order: query.sort_by === undefined && query.q !== undefined ? VideoOrder.VIDEO_ORDER_RELEVANCE : getOrder(query.sort_by),
+      ...toPosition(query),
+      order: query.sort_by === undefined && query.q !== undefined ? VideoOrder.VIDEO_ORDER_RELEVANCE : toVideoOrder(query.sort_by),
       descending: query.sort_order === 'descending',
-      state: getState(query.status),
+      state: toVideoState(query.status),
       tag: query.tag ?? '',
       query: query.q ?? '',
       folderId: query.folder_id ?? '',
@@ -160,9 +160,9 @@ export const listVideosOfOrganisation = route({
       const request = {
         organisationId,
         ...page,
-        order: getOrder(params.orderBy),
+        order: toVideoOrder(params.orderBy),
         descending: params.orderType === 'desc',
-        state: getState(undefined),
+        state: toVideoState(undefined),
         ...{ tag: '', query: '', folderId: '' },
         count: false,
       }
@@ -271,6 +271,6 @@ async function changeVideo(videoId: string, changes: VideoChanges, { services, c
   }
 }
 
-function getOrder(word: (typeof orderWords)[number] | undefined): VideoOrder {
+function toVideoOrder(word: (typeof orderWords)[number] | undefined): VideoOrder {
   return word === 'name' ? VideoOrder.VIDEO_ORDER_TITLE : VideoOrder.VIDEO_ORDER_CREATE_TIME
 }

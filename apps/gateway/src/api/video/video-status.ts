@@ -32,6 +32,6 @@ export function videoStatusResponse(status: VideoStatus): z.input<typeof VideoSt
   return { status: word, progress: status.progress, code: status.code }
 }
 
-export function getState(word: StateWord | undefined): VideoState {
+export function toVideoState(word: StateWord | undefined): VideoState {
   return words.find(([name]) => name === word)?.[1] ?? VideoState.VIDEO_STATE_UNSPECIFIED
 }

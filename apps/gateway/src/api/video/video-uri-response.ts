@@ -51,19 +51,19 @@ function findLargestMp4(set: Video['renditions']): { path: string } | undefined 
 export function videoUriResponse(video: Video, mediaUrl: string): z.input<typeof VideoUriResponse> {
   const set = video.deliveryVersion === '' ? undefined : video.renditions
   const base = `${mediaUrl}/delivery/${video.videoId}/${video.deliveryVersion}`
-  const getUrl = (path: string | undefined) => (path ? `${base}/${path}` : '')
-  const files = new Map(set?.renditions.map((rendition) => [rendition.key, getUrl(rendition.path)]))
-  const thumbnails = new Map(set?.thumbnails.map((thumbnail) => [String(thumbnail.percent), getUrl(thumbnail.path)]))
+  const formatUrl = (path: string | undefined) => (path ? `${base}/${path}` : '')
+  const files = new Map(set?.renditions.map((rendition) => [rendition.key, formatUrl(rendition.path)]))
+  const thumbnails = new Map(set?.thumbnails.map((thumbnail) => [String(thumbnail.percent), formatUrl(thumbnail.path)]))
   const aliasUrls = aliases.flatMap(([name, key]) => (files.has(key) ? [[name, files.get(key) ?? '']] : []))
   return {
-    poster_frame: getUrl(set?.posterPath),
-    thumbnail: getUrl(set?.thumbnailPath),
+    poster_frame: formatUrl(set?.posterPath),
+    thumbnail: formatUrl(set?.thumbnailPath),
     http: Object.fromEntries([...aliasUrls, ...files]),
-    download_link: video.downloadAllowed ? getUrl(findLargestMp4(set)?.path) : '',
+    download_link: video.downloadAllowed ? formatUrl(findLargestMp4(set)?.path) : '',
     all_thumbnails: Object.fromEntries(stills.map((percent) => [percent, thumbnails.get(percent) ?? ''])),
-    hls: getUrl(set?.hlsPath),
-    storyboard: getUrl(set?.storyboardPath),
-    preview: getUrl(set?.previewPath),
-    audio: getUrl(set?.soundPath),
+    hls: formatUrl(set?.hlsPath),
+    storyboard: formatUrl(set?.storyboardPath),
+    preview: formatUrl(set?.previewPath),
+    audio: formatUrl(set?.soundPath),
   }
 }

@@ -52,12 +52,12 @@ export function deliveryResponse(delivery: Delivery): z.input<typeof DeliveryRes
     event: delivery.event,
     time_created: formatOptionalTimestamp(delivery.createTime),
     attempt: String(delivery.attempt),
-    status: getStatus(delivery.state),
+    status: toDeliveryStatus(delivery.state),
     response_code: formatNumber(delivery.responseCode),
   }
 }
 
-function getStatus(state: DeliveryState): z.input<typeof DeliveryResponse>['status'] {
+function toDeliveryStatus(state: DeliveryState): z.input<typeof DeliveryResponse>['status'] {
   switch (state) {
     case DeliveryState.DELIVERY_STATE_WAITING:
       return 'waiting'

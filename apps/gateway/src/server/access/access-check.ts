@@ -31,7 +31,7 @@ export async function admitCaller(
   return { caller: holder, holder }
 
   async function identify(): Promise<KeyHolder | undefined> {
-    const key = await keyOfRequest()
+    const key = await readRequestKey()
     if (key === undefined) return undefined
     context.secrets.push(key)
     try {
@@ -42,7 +42,7 @@ export async function admitCaller(
     }
   }
 
-  async function keyOfRequest(): Promise<string | undefined> {
+  async function readRequestKey(): Promise<string | undefined> {
     try {
       return readKey(request, queriedKey)
     } catch (error) {
@@ -77,7 +77,7 @@ function withAlternative(sentence: string, alternative: string | undefined): str
 }
 
 /** Returns the principal that services receive for the caller. */
-export function getPrincipal(caller: Caller): Principal {
+export function toPrincipal(caller: Caller): Principal {
   if (caller.kind === 'guest') return { kind: 'guest' }
   const { keyId, userId, organisationId, userType } = caller
   return { kind: 'user', keyId, userId, organisationId, userType }

@@ -35,11 +35,11 @@ const REVOKED_CHANNEL = 'vitascope:revoked'
  * stream ends, it clears the key cache and reconnects.
  */
 export function subscribeToRevocations({ accessList, apiKeys, keys, routes, redis, ...options }: Parts): RevocationSubscription {
-  const resources = getResources(routes)
+  const resources = listResources(routes)
   let registered = false
   redis?.listen(
     REVOKED_CHANNEL,
-    (message) => keys.forget(getIds(message)),
+    (message) => keys.forget(parseIds(message)),
     () => keys.clear(),
   )
   const subscription = subscribe({
@@ -67,7 +67,7 @@ export function subscribeToRevocations({ accessList, apiKeys, keys, routes, redi
 const OPEN_TO_USERS: Record<Access, boolean> = { public: true, user: true, super: false, system: false }
 
 /** Returns each resource once. Users may hold a resource if any of its routes is open to them. */
-export function getResources(routes: readonly Route[]): Resource[] {
+export function listResources(routes: readonly Route[]): Resource[] {
   const open = new Map<string, boolean>()
   for (const { resource, access } of routes) open.set(resource, open.get(resource) === true || OPEN_TO_USERS[access])
   return [...open].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, openToUsers]) => ({ aclId: 0, name, openToUsers }))
@@ -77,7 +77,7 @@ export function getResources(routes: readonly Route[]): Resource[] {
  * Returns the ids of a message, or none if it is malformed. So a writer with access to Redis can
  * only clear cached keys.
  */
-function getIds(message: string): string[] {
+function parseIds(message: string): string[] {
   try {
     const ids: unknown = JSON.parse(message)
     return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : []

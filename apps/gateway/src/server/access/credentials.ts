@@ -10,7 +10,7 @@ export function readKey(request: IncomingMessage, queried: string | undefined): 
   const [header] = headers
   if (headers.length > 1 || (header !== undefined && queried !== undefined)) throw malformed('send one key')
   if (header === undefined && queried === undefined) return undefined
-  const key = queried ?? getKey(header ?? '')
+  const key = queried ?? parseApiKey(header ?? '')
   if (!hasKeyForm(key)) throw malformed(describeFault(key))
   return key
 }
@@ -28,7 +28,7 @@ function describeFault(key: string): string {
 }
 
 /** Returns the key of `Basic base64(KEY:x)` or `Bearer KEY`. */
-function getKey(header: string): string {
+function parseApiKey(header: string): string {
   const [, scheme = '', value = ''] = /^([A-Za-z]+) +([A-Za-z0-9+/=._~-]+)$/.exec(header) ?? []
   if (/^bearer$/i.test(scheme)) return value
   if (!/^basic$/i.test(scheme)) throw malformed('send it as Basic KEY:x or as Bearer KEY')
@@ -41,6 +41,6 @@ function getKey(header: string): string {
   return key
 }
 
-function malformed(why: string): DomainError {
-  return domainError('unauthenticated', 'KEY_MALFORMED', `the key is malformed: ${why}`)
+function malformed(reason: string): DomainError {
+  return domainError('unauthenticated', 'KEY_MALFORMED', `the key is malformed: ${reason}`)
 }

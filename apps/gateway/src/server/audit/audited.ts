@@ -1,10 +1,10 @@
 import { isDomainError } from '@vitascope/errors'
 import type { KeyHolder } from '../access/key-cache.ts'
-import { getStatus } from '../http/problem.ts'
+import { toHttpStatus } from '../http/problem.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { Reply, type Route } from '../route/route.ts'
 import type { AuditLog } from './audit-log.ts'
-import { getCreatedId } from './created-id.ts'
+import { findCreatedId } from './created-id.ts'
 
 /** nginx's status for a client that disconnected. The handler was not started. */
 const CLIENT_CLOSED_REQUEST = 499
@@ -28,7 +28,7 @@ export async function runAudited<Result>(
     userId: holder?.userId ?? '',
     keyStart: holder?.key.slice(0, KEY_START) ?? '',
     action: route.resource,
-    object: getObject(context.instance(), params),
+    object: formatObject(context.instance(), params),
     requestId: context.requestId,
     address: context.address,
   })
@@ -41,12 +41,12 @@ export async function runAudited<Result>(
     const status = result instanceof Reply ? result.status : route.status
     recordOutcome({
       status: route.verb === 'get' && result === null ? NOTHING_CHANGED : status,
-      createdId: getCreatedId(route, params, result),
+      createdId: findCreatedId(route, params, result),
     })
     return result
   } catch (error) {
     // An aborted call may have been executed, so no outcome is recorded.
-    if (!signal.aborted) recordOutcome({ status: isDomainError(error) ? getStatus(error) : 500, createdId: '' })
+    if (!signal.aborted) recordOutcome({ status: isDomainError(error) ? toHttpStatus(error) : 500, createdId: '' })
     throw error
   }
 }
@@ -54,7 +54,7 @@ export async function runAudited<Result>(
 /**
  * Returns the path of the entry. A key in it is cut to the prefix that identifies it in the log.
  */
-function getObject(instance: string, { apiKey }: Readonly<Record<string, unknown>>): string {
+function formatObject(instance: string, { apiKey }: Readonly<Record<string, unknown>>): string {
   const path = instance.replace(/^\/v2/, '')
   return typeof apiKey === 'string' ? path.replace(':api_key', apiKey.slice(0, KEY_START)) : path
 }

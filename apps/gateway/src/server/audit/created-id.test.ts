@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { Reply } from '../route/route.ts'
-import { getCreatedId } from './created-id.ts'
+import { findCreatedId } from './created-id.ts'
 
 test.each([
   ['/video/upload', {}, { id: '9', job_id: '5', status: {} }, '9'],
@@ -15,6 +15,6 @@ test.each([
   ['/video/:videoId/token', { videoId: '3' }, { token: 'secret' }, ''],
 ])('id of the record that POST %s created', (path, params, body, id) => {
   for (const answered of [body, new Reply(body, { status: 201 })])
-    expect(getCreatedId({ verb: 'post', paths: [path] }, params, answered)).toBe(id)
-  expect(getCreatedId({ verb: 'put', paths: [path] }, params, body)).toBe('')
+    expect(findCreatedId({ verb: 'post', paths: [path] }, params, answered)).toBe(id)
+  expect(findCreatedId({ verb: 'put', paths: [path] }, params, body)).toBe('')
 })

@@ -4,7 +4,7 @@ import { Reply, type Route } from '../route/route.ts'
  * Returns the id of the record that a POST created, if the response has it: in `id`, in `created`
  * (also inside `message`), or in the field named after its noun.
  */
-export function getCreatedId(
+export function findCreatedId(
   { verb, paths }: Pick<Route, 'verb' | 'paths'>,
   params: Readonly<Record<string, unknown>>,
   result: unknown,
@@ -13,11 +13,11 @@ export function getCreatedId(
   if (verb !== 'post' || typeof body !== 'object' || body === null) return ''
   const nouns = (paths[0] ?? '').split('/').filter((part) => /^[a-z-]+$/.test(part))
   const ids = [
-    getField(body, `${nouns.at(-1)?.replaceAll('-', '_')}_id`),
-    getField(body, 'id'),
-    getField(body, 'created'),
-    getField(getField(body, 'message'), 'created'),
-    getField(body, `${nouns[0]?.replaceAll('-', '_')}_id`),
+    readField(body, `${nouns.at(-1)?.replaceAll('-', '_')}_id`),
+    readField(body, 'id'),
+    readField(body, 'created'),
+    readField(readField(body, 'message'), 'created'),
+    readField(body, `${nouns[0]?.replaceAll('-', '_')}_id`),
     Array.isArray(body) && body.length === 1 ? body[0] : undefined,
   ]
   const paramValues = new Set(Object.values(params))
@@ -25,6 +25,6 @@ export function getCreatedId(
   return typeof created === 'string' ? created : ''
 }
 
-function getField(body: unknown, name: string): unknown {
+function readField(body: unknown, name: string): unknown {
   return typeof body === 'object' && body !== null && Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined
 }

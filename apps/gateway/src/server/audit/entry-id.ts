@@ -29,6 +29,6 @@ export function createEntryIds(now: () => number = Date.now): () => string {
 }
 
 /** Returns the creation time of an entry. */
-export function timeOfEntry(entryId: string): Date {
+export function parseTime(entryId: string): Date {
   return new Date(Number.parseInt(entryId.replace('-', '').slice(0, 12), 16))
 }

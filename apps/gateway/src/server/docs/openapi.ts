@@ -50,7 +50,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
     servers: [{ url: '/v2' }],
     tags: tagObjects(new Set(routes.map(({ section }) => section))),
   })
-  for (const parameter of getParameters(document)) declareJson(parameter)
+  for (const parameter of listParameters(document)) declareJson(parameter)
   return document
 }
 
@@ -60,7 +60,7 @@ interface Parameter {
   content?: object
 }
 
-function getParameters({ paths = {} }: OpenApiDocument): Parameter[] {
+function listParameters({ paths = {} }: OpenApiDocument): Parameter[] {
   const operations = Object.values(paths).flatMap((verbs) => Object.values(verbs as Record<string, { parameters?: Parameter[] }>))
   return operations.flatMap(({ parameters = [] }) => parameters)
 }
@@ -114,7 +114,12 @@ function operation(target: Target, names: readonly string[], payload: PayloadSha
     'x-access': route.access,
     'x-cost': route.cost,
     ...(Object.keys(route.errorCodes).length > 0 && { 'x-refusals': route.errorCodes }),
-    request: { params: getParams(target, names), query: getQuery(target), ...getHeaders(target), ...body(target, payload) },
+    request: {
+      params: buildPathSchema(target, names),
+      query: buildQuerySchema(target),
+      ...buildHeaderSchema(target),
+      ...body(target, payload),
+    },
     responses: {
       [String(route.status)]: {
         description: 'The request succeeded.',
@@ -189,7 +194,7 @@ function security({ access, apiKeyParam }: Route): Record<string, string[]>[] {
 }
 
 /** Returns the parameters of this path only, because a spelling may omit an optional part. */
-function getParams({ route, params }: Target, names: readonly string[]): z.ZodObject {
+function buildPathSchema({ route, params }: Target, names: readonly string[]): z.ZodObject {
   return z.object(
     Object.fromEntries(params.map((name, index) => [names[index] ?? name, unwrapOptional(route.params.shape[name] ?? z.string())])),
   )
@@ -204,12 +209,12 @@ function unwrapOptional(schema: z.core.$ZodType): z.core.$ZodType {
 }
 
 /** Returns the query parameters. Writes also accept their payload in the query. */
-function getQuery({ route, verb }: Target): z.ZodObject {
+function buildQuerySchema({ route, verb }: Target): z.ZodObject {
   if (verb === 'get' || !route.payload || hasData(route)) return route.query
   return route.query.extend({ data: z.string().optional().meta({ description: 'Payload as JSON text, if there is no body.' }) })
 }
 
-function getHeaders({ verb }: Target): Pick<NonNullable<RouteConfig['request']>, 'headers'> {
+function buildHeaderSchema({ verb }: Target): Pick<NonNullable<RouteConfig['request']>, 'headers'> {
   return verb === 'post' ? { headers: IDEMPOTENCY } : {}
 }
 
@@ -235,7 +240,7 @@ function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<
   const payloadType = flat ? z.union([flat, wrapped]) : wrapped
   const form = hasData(route) && flat ? flat : payloadType
   const json = payloadField === undefined ? payload : z.union([payload, z.strictObject({ [payloadField]: payload })])
-  const example = route.payload && getExample(route.payload)
+  const example = route.payload && buildExample(route.payload)
   return {
     body: {
       required: !route.payloadOptional,
@@ -253,7 +258,7 @@ function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<
  * Returns the required fields with their examples, so that the request works as shown. Returns
  * undefined if a field has no example.
  */
-function getExample(payload: PayloadShape): Record<string, unknown> | undefined {
+function buildExample(payload: PayloadShape): Record<string, unknown> | undefined {
   if (!(payload instanceof z.ZodObject)) return undefined
   const { properties = {}, required = [] } = z.toJSONSchema(payload, { io: 'input', unrepresentable: 'any' })
   const fields = required.map((name) => [name, fieldExample(properties[name])] as const)

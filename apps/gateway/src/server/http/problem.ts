@@ -69,10 +69,10 @@ export interface ProblemResponse {
  * Returns the problem document for a thrown value. A `DomainError` keeps its reason, anything else
  * becomes `internal` without details.
  */
-export function getProblem(error: unknown, context: RequestContext, publicUrl: string): ProblemResponse {
+export function toProblem(error: unknown, context: RequestContext, publicUrl: string): ProblemResponse {
   const publicError = toPublicError(error)
   const code = publicError?.reason.toLowerCase() ?? 'internal'
-  const status = publicError ? getStatus(publicError) : 500
+  const status = publicError ? toHttpStatus(publicError) : 500
   const hide = withoutSecrets(context.secrets)
   const problem: Problem = {
     ...problemDocument(publicUrl, {
@@ -87,7 +87,7 @@ export function getProblem(error: unknown, context: RequestContext, publicUrl: s
         errors: publicError.fields.slice(0, MAX_ERRORS).map(({ field, message }) => ({ field: hide(field), message: hide(message) })),
       }),
   }
-  return { problem, headers: getHeaders(publicError, status), isInternal: status === 500 }
+  return { problem, headers: buildHeaders(publicError, status), isInternal: status === 500 }
 }
 
 /** Returns a problem document (RFC 9457) in the field order of the API. */
@@ -95,11 +95,11 @@ export function problemDocument(
   publicUrl: string,
   { status, code, detail, instance, requestId }: { status: number; code: string; detail: string; instance: string; requestId: string },
 ): Problem {
-  const title = code === 'internal' ? (STATUS_CODES[500] ?? '') : getTitle(code)
+  const title = code === 'internal' ? (STATUS_CODES[500] ?? '') : formatTitle(code)
   return { type: `${publicUrl}/docs#${code}`, title, status, detail, instance, code, request_id: requestId }
 }
 
-export function getStatus(error: DomainError): number {
+export function toHttpStatus(error: DomainError): number {
   return STATUS_OF_REASON[error.reason] ?? STATUS_OF_KIND[error.kind]
 }
 
@@ -117,7 +117,7 @@ function toPublicError(error: unknown): DomainError | undefined {
   return undefined
 }
 
-function getHeaders(error: DomainError | undefined, status: number): Record<string, string> {
+function buildHeaders(error: DomainError | undefined, status: number): Record<string, string> {
   const retryAfter = error?.retryAfter ?? (status === 429 || status === 503 ? 1 : undefined)
   return {
     'Content-Type': 'application/problem+json',
@@ -129,7 +129,7 @@ function getHeaders(error: DomainError | undefined, status: number): Record<stri
 }
 
 /** Returns the title of a code. Example: `video_not_found` becomes "Video not found". */
-function getTitle(code: string): string {
+function formatTitle(code: string): string {
   const words = code.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Logger } from '@vitascope/telemetry'
-import { getProblem } from './problem.ts'
+import { toProblem } from './problem.ts'
 import { requestContext } from './request-context.ts'
 import { sendJson } from './response.ts'
 
@@ -11,7 +11,7 @@ export type ProblemSender = (error: unknown, response: ServerResponse) => void
 export function problemSender({ publicUrl, log }: { publicUrl: () => string; log: Logger }): ProblemSender {
   return (error, response) => {
     const context = requestContext(response)
-    const { problem, headers, isInternal } = getProblem(error, context, publicUrl())
+    const { problem, headers, isInternal } = toProblem(error, context, publicUrl())
     if (response.destroyed) return
     if (isInternal) log.error({ err: error, request_id: context.requestId, path: context.template }, 'request failed')
     // The connection is closed so that a client cannot mistake a partial response for a complete

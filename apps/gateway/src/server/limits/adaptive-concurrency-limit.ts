@@ -80,8 +80,8 @@ export function createConcurrencyLimit({ min, initial, max }: ConcurrencyBounds,
    */
   const exceedsShare = (callerRequests: number, kind: LoadKind) => {
     const limit = slotsFor(kind)
-    const isCrowded = active[kind] >= limit * (1 - MAX_SHARE)
-    return callerRequests >= Math.ceil(max * MAX_SHARE) || (isCrowded && callerRequests >= Math.ceil(limit * MAX_SHARE))
+    const isNearLimit = active[kind] >= limit * (1 - MAX_SHARE)
+    return callerRequests >= Math.ceil(max * MAX_SHARE) || (isNearLimit && callerRequests >= Math.ceil(limit * MAX_SHARE))
   }
 
   function observe(ms: number, isBaseline: boolean): void {

@@ -39,7 +39,7 @@ export function rejectWhenOverloaded(
     metrics: Metrics
   },
 ): RequestListener {
-  const getKind = createClassifier(routes)
+  const classifyRequest = createClassifier(routes)
   const headersFor = originHeaders(corsOrigins)
   const counter = metrics.counter('vitascope_http_requests_rejected_total', 'Requests rejected because too many were active, by kind', [
     'kind',
@@ -52,7 +52,7 @@ export function rejectWhenOverloaded(
     }, LOG_INTERVAL_MS).unref()
 
   return (request, response) => {
-    const kind = getKind(request.method, request.url)
+    const kind = classifyRequest(request.method, request.url)
     if (kind === undefined || !concurrencyLimit.isFull(kind)) return listener(request, response)
     counter.inc({ kind })
     if (rejected++ === 0) logSoon()

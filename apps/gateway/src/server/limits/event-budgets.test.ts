@@ -5,8 +5,8 @@ import { type CountedEvent, createEventBudgets } from './event-budgets.ts'
 import { createLimiter, type Payer } from './limiter.ts'
 
 const at = Date.parse('2030-05-10T12:00:00Z')
-const createEvent = (more: Partial<CountedEvent> = {}): CountedEvent => ({ video_id: '42', view_id: randomUUID(), at, ...more })
-const events = (count: number, more: Partial<CountedEvent> = {}) => Array.from({ length: count }, () => createEvent(more))
+const buildEvent = (more: Partial<CountedEvent> = {}): CountedEvent => ({ video_id: '42', view_id: randomUUID(), at, ...more })
+const events = (count: number, more: Partial<CountedEvent> = {}) => Array.from({ length: count }, () => buildEvent(more))
 
 /**
  * Sends events of an address. Returns the indexes of events that count only if their view is
@@ -35,7 +35,7 @@ test('an event costs one point, and one more per ten intervals', async () => {
   const send = budgets({ events: 60, burst: 4 })
   // The request itself consumed one of the 240 points.
   expect(await send(events(100))).toEqual([])
-  expect(await send([createEvent({ watched: Array(1_000).fill([0, 1]) })])).toEqual([])
+  expect(await send([buildEvent({ watched: Array(1_000).fill([0, 1]) })])).toEqual([])
   expect(await send(events(50))).toBe('"events"')
   expect(await send(events(39))).toEqual([])
   expect(await send(events(50), { address: '192.0.2.2', malformed: 100 })).toEqual([])
@@ -54,7 +54,7 @@ test('above the limit of new views per video, only events of stored views count'
   expect(await send(events(100))).toEqual(from(50))
   expect(await send(events(100))).toEqual(from(0))
   // Views that started before continue, however many events they have.
-  expect(await send([...first.slice(0, 5), createEvent(), ...first.slice(5, 9)])).toEqual([5])
+  expect(await send([...first.slice(0, 5), buildEvent(), ...first.slice(5, 9)])).toEqual([5])
   expect(await send(events(100, { video_id: '43' }))).toEqual([])
   expect(await send(events(100), { address: '192.0.2.2' })).toEqual([])
 })
@@ -62,7 +62,7 @@ test('above the limit of new views per video, only events of stored views count'
 test('events of one new view count as one view', async () => {
   const send = budgets({ views: 2 })
   const [one, other, third] = [randomUUID(), randomUUID().toUpperCase(), randomUUID()]
-  const sent = [one, other, one, third, other.toLowerCase(), third].map((view_id) => createEvent({ view_id }))
+  const sent = [one, other, one, third, other.toLowerCase(), third].map((view_id) => buildEvent({ view_id }))
   expect(await send(sent)).toEqual([3, 5])
 })
 
@@ -89,7 +89,7 @@ async function sendAll(
 
 test('the bytes that one address adds to the database per hour are bounded', async () => {
   const open = { event_mb: 13, events: 1_000_000, views: 1_000_000 }
-  const oneView = createEvent()
+  const oneView = buildEvent()
   const known = await sendAll(budgets(open), () => ({ sent: Array(100).fill(oneView) }))
   const views = await sendAll(budgets(open), () => ({ sent: events(100) }))
   const intervals = await sendAll(budgets(open), () => ({ sent: [{ ...oneView, watched: Array(1_000).fill([0, 1]) }] }))
@@ -107,7 +107,7 @@ test('500 viewers behind one address who report every 10 s stay within the limit
   const send = budgets({})
   const views = Array.from({ length: 500 }, () => randomUUID())
   const sendEvent = async (userAgent: string, view_id: string) =>
-    expect(await send([createEvent({ view_id, language: 'en', watched: [[0, 10]] })], { userAgent })).toEqual([])
+    expect(await send([buildEvent({ view_id, language: 'en', watched: [[0, 10]] })], { userAgent })).toEqual([])
   for (let round = 0; round < 3; round++) {
     for (const [nth, view] of views.entries()) await sendEvent(`browser ${nth % 20}`, view)
   }

@@ -108,13 +108,13 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, cre
    * Returns the bytes that the events may add to the database, and the rows that this cost
    * includes.
    */
-  const getCost = (events: readonly CountedEvent[], viewer: string, knownViewOnly: ReadonlySet<number>) => {
+  const computeCost = (events: readonly CountedEvent[], viewer: string, knownViewOnly: ReadonlySet<number>) => {
     const rows = new Map<string, number>()
     let cost = 0
     for (const [index, event] of events.entries()) {
-      cost += getBytes(event)
+      cost += estimateBytes(event)
       if (knownViewOnly.has(index)) continue
-      for (const [key, size] of getRows(event, viewer)) if (!charged.has(key)) rows.set(key, size)
+      for (const [key, size] of listRows(event, viewer)) if (!charged.has(key)) rows.set(key, size)
     }
     for (const size of rows.values()) cost += size
     // The cost is capped, because a request above the whole budget could never succeed.
@@ -124,15 +124,15 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, cre
   return {
     async admit(events, { payer, address, userAgent, malformed }, send) {
       // The request itself already consumed one point.
-      const points = Math.min(getPoints(events) + malformed, capacity) - 1
+      const points = Math.min(computePoints(events) + malformed, capacity) - 1
       const headers = points > 0 ? await limiter.consume(payer, 'event', points) : {}
       const viewer = createHash('sha1').update(`${address} ${userAgent}`).digest('base64')
-      const maxCost = getCost(events, viewer, new Set())
+      const maxCost = computeCost(events, viewer, new Set())
       await bytes.consume(address, maxCost.cost)
       let consumed = maxCost.cost
       try {
         const excessEvents = await findExcessEvents(events, address)
-        const { rows, cost } = excessEvents.size === 0 ? maxCost : getCost(events, viewer, excessEvents)
+        const { rows, cost } = excessEvents.size === 0 ? maxCost : computeCost(events, viewer, excessEvents)
         if (cost < consumed) await bytes.refund(address, consumed - cost)
         consumed = cost
         const result = await send(excessEvents)
@@ -147,14 +147,14 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, cre
   }
 }
 
-function getPoints(events: readonly CountedEvent[]): number {
+function computePoints(events: readonly CountedEvent[]): number {
   let intervals = 0
   for (const { watched, rewatched } of events) intervals += (watched?.length ?? 0) + (rewatched?.length ?? 0)
   return events.length + Math.floor(intervals / INTERVALS_PER_POINT)
 }
 
 /** Returns the bytes of the event itself. A UTF-16 unit has at most three bytes. */
-function getBytes({ watched, rewatched, qoe }: CountedEvent): number {
+function estimateBytes({ watched, rewatched, qoe }: CountedEvent): number {
   return BYTES.event + BYTES.interval * ((watched?.length ?? 0) + (rewatched?.length ?? 0)) + 3 * (qoe?.error?.length ?? 0)
 }
 
@@ -162,7 +162,7 @@ function getBytes({ watched, rewatched, qoe }: CountedEvent): number {
  * Returns the additional rows that the event may create. Each is charged once, to the first sender
  * that needs it.
  */
-function getRows(event: CountedEvent, viewer: string): [key: string, bytes: number][] {
+function listRows(event: CountedEvent, viewer: string): [key: string, bytes: number][] {
   const { video_id: videoId, language = '', subtitle = '' } = event
   const day = Math.floor(event.at / DAY_MS)
   return [

@@ -8,13 +8,13 @@ import {
   type Limits,
   localBudgets,
 } from '@vitascope/rate-limit'
-import { widestGroup } from '@vitascope/security'
+import { toWidestNetwork } from '@vitascope/security'
 
 /** The key or address whose budget a request consumes. */
 export type Payer = { policy: 'key'; keyId: string } | { policy: 'address'; address: string }
 
 /** Returns the name under which slots and bodies are counted: a key, an IPv4 address or a /48. */
-export const payerName = (payer: Payer) => (payer.policy === 'key' ? `key ${payer.keyId}` : widestGroup(payer.address))
+export const payerName = (payer: Payer) => (payer.policy === 'key' ? `key ${payer.keyId}` : toWidestNetwork(payer.address))
 
 export interface Limiter {
   /**

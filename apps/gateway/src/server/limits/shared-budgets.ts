@@ -21,18 +21,18 @@ export function sharedBudgets(redis: SharedRedis): BudgetFactory {
         // next window.
         const remainingMs = sharedState && Math.max(1, sharedState.msBeforeNext - (performance.now() - sentAt))
         const localState = await stateAfter(local.consume(name, points, remainingMs === null ? {} : { customDuration: remainingMs / 1000 }))
-        const state = moreConsumedState(localState, sharedState)
+        const state = selectMoreConsumed(localState, sharedState)
         if (state.consumedPoints > bounds.points) throw state
         return state
       },
       async refund(name, points) {
         const sharedState = await queryRedis(redis, () => shared.reward(name, points))
-        return moreConsumedState(await local.reward(name, points), sharedState)
+        return selectMoreConsumed(await local.reward(name, points), sharedState)
       },
       async get(name) {
         const sharedState = await queryRedis(redis, () => shared.get(name))
         const localState = await local.get(name)
-        return localState ? moreConsumedState(localState, sharedState) : sharedState
+        return localState ? selectMoreConsumed(localState, sharedState) : sharedState
       },
     }
   }
@@ -61,6 +61,6 @@ const stateAfter = (consumption: Promise<RateLimiterRes>): Promise<RateLimiterRe
   })
 
 /** Returns the more consumed of two counts of one budget. */
-function moreConsumedState(localState: RateLimiterRes, sharedState: RateLimiterRes | null): RateLimiterRes {
+function selectMoreConsumed(localState: RateLimiterRes, sharedState: RateLimiterRes | null): RateLimiterRes {
   return sharedState && sharedState.consumedPoints >= localState.consumedPoints ? sharedState : localState
 }

@@ -5,7 +5,7 @@ import { waitFor } from '@vitascope/testing'
 import { BODY_BOUNDS, createBodyLimiter } from './body-limiter.ts'
 
 /** A request with only what the body limiter uses. */
-function createRequest(length: number) {
+function buildRequest(length: number) {
   const stream = new PassThrough()
   const request = Object.assign(stream, { headers: { 'content-length': String(length) } }) as unknown as IncomingMessage
   return { stream, request }
@@ -15,7 +15,7 @@ function createRequest(length: number) {
  * Sends the first part of a body. `outcome` is the result, or `going` while the body is awaited.
  */
 function send(bodies: ReturnType<typeof createBodyLimiter>, sender: string, first = 'x') {
-  const { stream, request } = createRequest(1_000_000)
+  const { stream, request } = buildRequest(1_000_000)
   const sent = { stream, outcome: 'going', connectionsCut: 0 }
   bodies
     .read(request, sender, () => sent.connectionsCut++)
@@ -34,13 +34,13 @@ const bounds = { ...BODY_BOUNDS, slowMs: -1 }
 
 test('returns the complete body, or undefined without a body', async () => {
   const bodies = createBodyLimiter()
-  const { stream, request } = createRequest(4)
+  const { stream, request } = buildRequest(4)
   const reading = bodies.read(request, 'a', () => {})
   stream.write('bo')
   stream.end('dy')
   expect(String(await reading)).toBe('body')
-  expect(await bodies.read(createRequest(0).request, 'a', () => {})).toBeUndefined()
-  await expect(bodies.read(createRequest(1024 * 1024 + 1).request, 'a', () => {})).rejects.toMatchObject({ reason: 'PAYLOAD_TOO_LARGE' })
+  expect(await bodies.read(buildRequest(0).request, 'a', () => {})).toBeUndefined()
+  await expect(bodies.read(buildRequest(1024 * 1024 + 1).request, 'a', () => {})).rejects.toMatchObject({ reason: 'PAYLOAD_TOO_LARGE' })
 })
 
 test('drops the oldest body of a sender above its limit, and none of other senders', async () => {

@@ -70,7 +70,7 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
       senders.set(sender, senderState)
       const reading = readBody(request, (bytes) => {
         count(bytes)
-        if (total.bytes > bounds.bytes) cut(getOldest(largestSender()))
+        if (total.bytes > bounds.bytes) rejectBody(findOldestBody(largestSender()))
       })
       const body: Body = {
         startedAt: performance.now(),
@@ -101,8 +101,8 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
   }
 
   function cutSlow(sender: SenderState): void {
-    const oldest = getOldest(sender)
-    if (oldest && performance.now() - oldest.startedAt > bounds.slowMs) cut(oldest)
+    const oldest = findOldestBody(sender)
+    if (oldest && performance.now() - oldest.startedAt > bounds.slowMs) rejectBody(oldest)
   }
 
   function largestSender(): SenderState {
@@ -126,11 +126,11 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
   }
 }
 
-function cut(body: Body | undefined): void {
+function rejectBody(body: Body | undefined): void {
   body?.cut(domainError('unavailable', 'OVERLOADED', 'too many request bodies are being received; try again', 1))
 }
 
-function getOldest({ bodies }: SenderState): Body | undefined {
+function findOldestBody({ bodies }: SenderState): Body | undefined {
   for (const body of bodies) if (!body.isCut) return body
   return undefined
 }

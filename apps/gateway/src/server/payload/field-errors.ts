@@ -63,14 +63,14 @@ export function addIssue(
   }
   const [first, ...rest] = issue.path
   const field = first === undefined ? rootName : fieldPath([typeof first === 'string' ? publicName(first) : first, ...rest])
-  problems.add(field, getMessage(issue))
+  problems.add(field, formatIssue(issue))
 }
 
 /**
  * Returns the end of a sentence that starts with the field name. zod's own messages start with a
  * subject, those of our schemas do not.
  */
-function getMessage(issue: z.core.$ZodIssue): string {
+function formatIssue(issue: z.core.$ZodIssue): string {
   if (/received undefined$/.test(issue.message)) return 'is required'
   if (issue.code === 'invalid_type') return `must be ${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`
   return issue.message

@@ -19,7 +19,7 @@ const TEXT: Kind = { repeats: false, content: 'text' }
 
 export function fieldKinds(payload: z.ZodObject): FieldKinds {
   const { properties = {} } = z.toJSONSchema(payload, { io: 'input', unrepresentable: 'any' })
-  return new Map(Object.entries(properties).map(([name, schema]) => [name, getKind(typesIn(schema))]))
+  return new Map(Object.entries(properties).map(([name, schema]) => [name, toFieldKind(typesIn(schema))]))
 }
 
 /**
@@ -48,7 +48,7 @@ function fieldValue(name: string, occurrences: readonly string[], kind: Kind): u
 
 type JsonSchema = z.core.JSONSchema._JSONSchema
 
-function getKind(types: ReadonlySet<string>): Kind {
+function toFieldKind(types: ReadonlySet<string>): Kind {
   const repeats = types.has('array')
   if (types.has('string') || !(repeats || types.has('object'))) return { ...TEXT, repeats }
   return { repeats, content: repeats ? 'list' : 'object' }

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { DomainError, FieldError } from '@vitascope/errors'
 import { parseJsonText } from './json-text.ts'
 
-function getRejection(text: string, field?: string): { reason: string; fields: readonly FieldError[] } {
+function catchRejection(text: string, field?: string): { reason: string; fields: readonly FieldError[] } {
   try {
     parseJsonText(text, field)
   } catch (error) {
@@ -34,8 +34,8 @@ describe('rejects', () => {
   test.each(['', '{', '{"a":1', '{a:1}', '[1,]', 'undefined', '{"a":"\u0001"}', '{}{}', '"\\', '{"a":01}', '{"a":0x10}', '﻿{}'])(
     '%j, which is not JSON',
     (text) => {
-      expect(getRejection(text).reason).toBe('MALFORMED_PAYLOAD')
-      expect(getRejection(text, 'data').fields).toEqual([{ field: 'data', message: 'must be JSON' }])
+      expect(catchRejection(text).reason).toBe('MALFORMED_PAYLOAD')
+      expect(catchRejection(text, 'data').fields).toEqual([{ field: 'data', message: 'must be JSON' }])
     },
   )
   test.each([
@@ -44,7 +44,7 @@ describe('rejects', () => {
     ['{"x":[{},{"y":{"z":1,"z":2}}]}', 'x[1].y.z'],
     ['{"__proto__":1,"__proto__":2}', '__proto__'],
   ])('a repeated name in one object: %s', (text, field) => {
-    expect(getRejection(text).fields).toEqual([{ field, message: 'must not be repeated' }])
+    expect(catchRejection(text).fields).toEqual([{ field, message: 'must not be repeated' }])
   })
   test.each([
     ['{"a":"b\\u0000c"}', 'a'],
@@ -52,7 +52,7 @@ describe('rejects', () => {
     ['{"a":{"b\\udc00":1}}', 'a.b�'],
     ['{"a\\u0000b":1}', 'a\\0b'],
   ])('a NUL or an unpaired surrogate: %s', (text, field) => {
-    expect(getRejection(text).fields.map((f) => f.field)).toEqual([field])
+    expect(catchRejection(text).fields.map((f) => f.field)).toEqual([field])
   })
   test.each([
     ['{"id":9007199254740993}', 'send ids as strings'],
@@ -61,20 +61,20 @@ describe('rejects', () => {
     ['{"id":12345678901234567890}', 'send ids as strings'],
     ['{"id":1e309}', 'out of range'],
   ])('a number that loses precision: %s', (text, message) => {
-    expect(getRejection(text).fields).toEqual([{ field: 'id', message: expect.stringContaining(message) }])
+    expect(catchRejection(text).fields).toEqual([{ field: 'id', message: expect.stringContaining(message) }])
   })
   test('more than 32 levels', () => {
     const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
     expect(parseJsonText(nested(32))).toBeDefined()
-    expect(getRejection(nested(33)).reason).toBe('MALFORMED_PAYLOAD')
-    expect(getRejection('{"a":'.repeat(100_000)).reason).toBe('MALFORMED_PAYLOAD')
+    expect(catchRejection(nested(33)).reason).toBe('MALFORMED_PAYLOAD')
+    expect(catchRejection('{"a":'.repeat(100_000)).reason).toBe('MALFORMED_PAYLOAD')
   })
   test('1 MiB of names or items within 500 ms', () => {
     const names = `{${Array.from({ length: 100_000 }, (_, i) => `"n${i}":1`).join(',')}}`
     const items = `{"tags":[${Array.from({ length: 100_000 }, () => '"a"').join(',')}]}`
     const started = performance.now()
-    expect(getRejection(names).fields).toEqual([{ field: 'payload', message: 'must not have more than 5000 items' }])
-    expect(getRejection(items).fields).toEqual([{ field: 'tags', message: 'must not have more than 5000 items' }])
+    expect(catchRejection(names).fields).toEqual([{ field: 'payload', message: 'must not have more than 5000 items' }])
+    expect(catchRejection(items).fields).toEqual([{ field: 'tags', message: 'must not have more than 5000 items' }])
     expect(performance.now() - started).toBeLessThan(500)
   })
 })
@@ -84,23 +84,23 @@ const filled = (one: string, bytes = 1024 * 1024) =>
   `[${Array(Math.floor((bytes - 2) / (one.length + 1)))
     .fill(one)
     .join(',')}]`
-const many = (one: string) => `[${Array(4_999).fill(one).join(',')}]`
+const buildArray = (one: string) => `[${Array(4_999).fill(one).join(',')}]`
 const named = (name: (i: number) => string) => `{${Array.from({ length: 4_999 }, (_, i) => `"${name(i)}":1`).join(',')}}`
 const below = (levels: number, name: string, inner: string) => `${`{"${name}":`.repeat(levels)}${inner}${'}'.repeat(levels)}`
 
 test.each([
-  ['lists of NULs', filled(many('"\\u0000"'))],
-  ['numbers out of range', filled(many('1e999'))],
+  ['lists of NULs', filled(buildArray('"\\u0000"'))],
+  ['numbers out of range', filled(buildArray('1e999'))],
   ['one repeated name', filled(named(() => 'a'))],
-  ['NULs below long names', below(20, 'n'.repeat(1_000), filled(many('"\\u0000"'), 900_000))],
+  ['NULs below long names', below(20, 'n'.repeat(1_000), filled(buildArray('"\\u0000"'), 900_000))],
   ['names with unpaired surrogates', filled(named((i) => `\\ud800${i}`))],
-  ['NULs in one list', many('"\\u0000"')],
+  ['NULs in one list', buildArray('"\\u0000"')],
   ['one name in one object', named(() => 'a')],
   ['lists in lists', filled('['.repeat(31) + ']'.repeat(31))],
-  ['small lists', filled(many('0'))],
+  ['small lists', filled(buildArray('0'))],
 ])('reports at most 100 errors for 1 MiB of %s within 500 ms', (_, text) => {
   const started = process.cpuUsage()
-  const { fields } = getRejection(text)
+  const { fields } = catchRejection(text)
   const { user, system } = process.cpuUsage(started)
   // Microseconds of CPU time of this process.
   expect(user + system).toBeLessThan(500_000)
@@ -112,8 +112,8 @@ test('accepts at most 20,000 values and names', () => {
   const text = (values: number) => `[${[5_000, 5_000, 5_000, values].map((count) => `[${Array(count).fill(0).join(',')}]`).join(', ')} ]`
   expect(parseJsonText(text(4_995))).toHaveLength(4)
   const message = 'must not have more than 20000 values and names in all'
-  expect(getRejection(text(4_996)).fields).toEqual([{ field: 'payload', message }])
-  expect(getRejection(text(4_996), 'data').fields).toEqual([{ field: 'data', message }])
+  expect(catchRejection(text(4_996)).fields).toEqual([{ field: 'payload', message }])
+  expect(catchRejection(text(4_996), 'data').fields).toEqual([{ field: 'data', message }])
 })
 
 test('accepts the largest payload of any endpoint: three objects of 10,000 bytes and two full lists', () => {

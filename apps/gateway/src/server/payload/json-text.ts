@@ -32,14 +32,14 @@ interface Findings {
  */
 export function parseJsonText(text: string, field?: string): unknown {
   const problems = new Problems()
-  const getField = (path: Path) => fieldPath([...(field === undefined ? [] : [field]), ...path]) || 'payload'
+  const formatField = (path: Path) => fieldPath([...(field === undefined ? [] : [field]), ...path]) || 'payload'
   const findings: Findings = {
     addProblem(path, message) {
-      problems.add(getField(path), message)
+      problems.add(formatField(path), message)
       return !problems.isFull
     },
     exceeded(bound, path, message) {
-      throw bound === 'depth' ? malformed(message) : invalidField(getField(bound === 'nodes' ? [] : path), message)
+      throw bound === 'depth' ? malformed(message) : invalidField(formatField(bound === 'nodes' ? [] : path), message)
     },
   }
   if (!new StructureScan(findings).scan(text)) throw invalid(problems.list)
@@ -120,7 +120,7 @@ class StructureScan {
     for (let i = 0; i < text.length && this.#shouldContinue; i++) {
       switch (text[i]) {
         case '"': {
-          const end = endOfText(text, i)
+          const end = findTextEnd(text, i)
           this.#text(text, i, end)
           i = end
           break
@@ -146,7 +146,7 @@ class StructureScan {
           break
         default:
           this.#count()
-          i = endOfWord(text, i)
+          i = findWordEnd(text, i)
       }
     }
     return this.#shouldContinue
@@ -183,7 +183,7 @@ class StructureScan {
     this.#count()
     const level = this.#levels.at(-1)
     if (!level?.names || !level.expectsName || this.#tooDeep > 0) return
-    const name = getName(text.slice(start, end + 1))
+    const name = decodeName(text.slice(start, end + 1))
     level.expectsName = false
     level.nameOrIndex = name
     if (level.names.has(name)) this.#addProblem(this.#levels, 'must not be repeated')
@@ -191,15 +191,15 @@ class StructureScan {
   }
 
   #addProblem(levels: readonly Level[], message: string): void {
-    this.#shouldContinue = this.#findings.addProblem(getPath(levels), message)
+    this.#shouldContinue = this.#findings.addProblem(toPath(levels), message)
   }
 
   #exceeded(bound: 'depth' | 'items' | 'nodes', levels: readonly Level[], message: string): void {
-    this.#findings.exceeded(bound, getPath(levels), message)
+    this.#findings.exceeded(bound, toPath(levels), message)
   }
 }
 
-function getPath(levels: readonly Level[]): Path {
+function toPath(levels: readonly Level[]): Path {
   return levels.map(({ nameOrIndex }) => nameOrIndex)
 }
 
@@ -207,7 +207,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /** Returns the index of the closing quote, or the length of a truncated text. */
-function endOfText(text: string, start: number): number {
+function findTextEnd(text: string, start: number): number {
   for (let i = start + 1; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (unit === QUOTE) return i
@@ -220,7 +220,7 @@ function endOfText(text: string, start: number): number {
  * Returns the index of the last character of a number, true, false or null, or of any other word in
  * its place.
  */
-function endOfWord(text: string, start: number): number {
+function findWordEnd(text: string, start: number): number {
   WORD.lastIndex = start
   WORD.test(text)
   return WORD.lastIndex - 1
@@ -229,7 +229,7 @@ function endOfWord(text: string, start: number): number {
 const WORD = /[^"{}[\],: \t\r\n]+/y
 
 /** Returns the decoded name, because two spellings (`"a"` and `"\u0061"`) are the same name. */
-function getName(quoted: string): string {
+function decodeName(quoted: string): string {
   if (!quoted.includes('\\')) return quoted.slice(1, -1)
   try {
     return String(JSON.parse(quoted))
@@ -243,7 +243,7 @@ function addValueProblems(value: unknown, start: Path, { addProblem }: Pick<Find
   const path: (string | number)[] = [...start]
   let shouldContinue = true
   const walk = (part: unknown) => {
-    const message = getProblem(part)
+    const message = describeProblem(part)
     if (message !== undefined) shouldContinue = addProblem(path, message)
     if (typeof part !== 'object' || part === null) return
     for (const [name, inner] of Object.entries(part)) {
@@ -257,7 +257,7 @@ function addValueProblems(value: unknown, start: Path, { addProblem }: Pick<Find
   walk(value)
 }
 
-function getProblem(value: unknown): string | undefined {
+function describeProblem(value: unknown): string | undefined {
   if (typeof value === 'string' && !isStorable(value)) return 'must be well-formed Unicode without NUL'
   if (typeof value !== 'number') return undefined
   if (!Number.isFinite(value)) return 'must not be a number out of range'

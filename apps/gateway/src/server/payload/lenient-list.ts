@@ -52,7 +52,7 @@ export function lenientReader(payload: z.ZodArray): z.ZodType | undefined {
   const validateItem = (item: unknown) => {
     if (item instanceof MalformedItem) return item
     const { success, data, error } = z.safeParse(element, item)
-    return success ? data : new MalformedItem(getProblems(error))
+    return success ? data : new MalformedItem(listProblems(error))
   }
   return z
     .array(z.unknown())
@@ -60,7 +60,7 @@ export function lenientReader(payload: z.ZodArray): z.ZodType | undefined {
     .transform((items) => items.map(validateItem))
 }
 
-function getProblems({ issues }: z.core.$ZodError): FieldError[] {
+function listProblems({ issues }: z.core.$ZodError): FieldError[] {
   const problems = new Problems()
   for (const issue of issues) addIssue(issue, problems, { rootName: '' })
   return problems.list

@@ -29,8 +29,8 @@ export async function readPayload(
   if (queried.length > 1 || (bytes && queried.length > 0)) throw invalidField('data', 'must not be repeated or sent together with a body')
   if (!bytes) return queried[0] && parseJson(queried[0][1], form, 'data')
   const { type, header } = readContentType(request)
-  if (type === 'application/json' || (form.plainJson && type === 'text/plain')) return parseJsonPayload(getText(bytes), form)
-  if (type === 'application/x-www-form-urlencoded') return parseFormPayload(parseUrlencoded(getText(bytes)), form, acceptsData)
+  if (type === 'application/json' || (form.plainJson && type === 'text/plain')) return parseJsonPayload(decodeText(bytes), form)
+  if (type === 'application/x-www-form-urlencoded') return parseFormPayload(parseUrlencoded(decodeText(bytes)), form, acceptsData)
   if (type === 'multipart/form-data') return parseFormPayload(await parseMultipartForm(bytes, header, form.fileAdvice), form, acceptsData)
   throw unsupported('send application/json, application/x-www-form-urlencoded or multipart/form-data')
 }
@@ -64,7 +64,7 @@ function readContentType(request: IncomingMessage): { type: string; header: stri
   return { type: header.split(';', 1)[0]?.trim().toLowerCase() ?? '', header }
 }
 
-function getText(bytes: Buffer): string {
+function decodeText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8')
   const text = bytes.toString('utf8')
   return text.startsWith('\ufeff') ? text.slice(1) : text

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingHttpHeaders } from 'node:http'
 import type { HttpService } from '@vitascope/grpc'
 import { downloadProgress, type TransferLimiter } from '@vitascope/process'
 import { markResponseStarted } from '@vitascope/rate-limit'
-import { widestGroup } from '@vitascope/security'
+import { toWidestNetwork } from '@vitascope/security'
 import type { Logger } from '@vitascope/telemetry'
 import type { Request, RequestHandler, Response } from 'express'
 import { createProxyMiddleware } from 'http-proxy-middleware'
@@ -54,7 +54,7 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
     if (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0) {
       throw domainError('invalid', 'BAD_REQUEST', 'a request for a file must not have a body')
     }
-    const client = widestGroup(context.address)
+    const client = toWidestNetwork(context.address)
     const end = downloads.begin({ client, ...downloadProgress(response), cut: () => response.destroy() })
     response.once('close', end)
     request.socket.setTimeout(IDLE_TIMEOUT_MS)

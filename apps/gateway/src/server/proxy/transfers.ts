@@ -35,7 +35,7 @@ export function createTransferLimits(
     'Uploads and downloads that were cut, by reason: slower than the minimum rate, or replaced by a newer one',
     ['direction', 'reason'],
   )
-  const getLimiter = (direction: 'upload' | 'download', { perAddress, total }: TransferSettings, graceSeconds: number) =>
+  const createLimiter = (direction: 'upload' | 'download', { perAddress, total }: TransferSettings, graceSeconds: number) =>
     createTransferLimiter(
       {
         maxPerClient: perAddress,
@@ -46,8 +46,8 @@ export function createTransferLimits(
       },
       { onCut: (reason) => cuts.inc({ direction, reason }) },
     )
-  const uploads = getLimiter('upload', settings.uploads, UPLOAD_GRACE_SECONDS)
-  const downloads = getLimiter('download', settings.downloads, DOWNLOAD_GRACE_SECONDS)
+  const uploads = createLimiter('upload', settings.uploads, UPLOAD_GRACE_SECONDS)
+  const downloads = createLimiter('download', settings.downloads, DOWNLOAD_GRACE_SECONDS)
   metrics.gauge('vitascope_gateway_transfers', 'Active uploads and downloads', ['direction'], (gauge) => {
     gauge.set({ direction: 'upload' }, uploads.size())
     gauge.set({ direction: 'download' }, downloads.size())

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { DomainError, type ErrorKind, type FieldError } from '@vitascope/errors'
 import { type HttpService, type Principal, type PrincipalKeys, principalHeaders } from '@vitascope/grpc'
 import { type CutReason, downloadProgress, type TransferLimiter, uploadProgress } from '@vitascope/process'
-import { widestGroup } from '@vitascope/security'
+import { toWidestNetwork } from '@vitascope/security'
 import type { Logger } from '@vitascope/telemetry'
 import { createProxyMiddleware } from 'http-proxy-middleware'
 import { disableBodyTimeout } from '../http/http-server.ts'
@@ -103,7 +103,7 @@ export function createUploadProxy({
         }
         pending.set(response, forwarded)
         response.once('close', resolve)
-        const client = widestGroup(address)
+        const client = toWidestNetwork(address)
         const cut = (reason: CutReason) => {
           forwarded.fail(cutError(reason))
           forwarded.outgoing?.destroy()

@@ -37,7 +37,9 @@ test('rejects a method and path that are declared twice', () => {
 })
 
 test('knows the prefixes of longer paths, unless they are paths themselves', () => {
-  const of = (...paths: string[]) => [...incompletePaths(paths.map((path) => route({ post: [path], summary: path, ...common })))]
-  expect(of('/playlist/create/:org', '/playlist/:id')).toEqual([['/playlist/create', '/playlist/create/:org']])
-  expect(of('/video/upload', '/video/upload/:id', '/video/:id')).toEqual([])
+  const findIncompletePaths = (...paths: string[]) => [
+    ...incompletePaths(paths.map((path) => route({ post: [path], summary: path, ...common }))),
+  ]
+  expect(findIncompletePaths('/playlist/create/:org', '/playlist/:id')).toEqual([['/playlist/create', '/playlist/create/:org']])
+  expect(findIncompletePaths('/video/upload', '/video/upload/:id', '/video/:id')).toEqual([])
 })

@@ -28,8 +28,8 @@ export interface PathEntry {
  */
 export function indexRoutes(routes: readonly Route[]): PathEntry[] {
   const entries = new Map<string, Map<Verb, Target>>()
-  for (const target of routes.flatMap(getTargets)) {
-    const pattern = getPattern(target.path)
+  for (const target of routes.flatMap(expandTargets)) {
+    const pattern = toPattern(target.path)
     const targets = entries.get(pattern) ?? new Map<Verb, Target>()
     const existing = targets.get(target.verb)
     if (existing) throw new Error(`two routes for ${target.verb} ${target.path}: "${existing.route.summary}" and "${target.route.summary}"`)
@@ -44,7 +44,7 @@ export function indexRoutes(routes: readonly Route[]): PathEntry[] {
  * `/playlist/create/:organisationId`.
  */
 export function incompletePaths(routes: readonly Route[]): ReadonlyMap<string, string> {
-  const allPaths = routes.flatMap(getTargets).map(({ path }) => path)
+  const allPaths = routes.flatMap(expandTargets).map(({ path }) => path)
   const incomplete = allPaths.flatMap((path) => {
     const segments = path.split('/')
     const first = segments.findIndex((segment) => segment.includes(':'))
@@ -54,7 +54,7 @@ export function incompletePaths(routes: readonly Route[]): ReadonlyMap<string, s
 }
 
 /** Returns each method and path of a route, with its optional parts expanded. */
-export function getTargets(route: Route): Target[] {
+export function expandTargets(route: Route): Target[] {
   const declared = [...route.paths.map((path) => ({ verb: route.verb, path })), ...route.aliases]
   const known = new Set<string>()
   return declared
@@ -90,7 +90,7 @@ function paramNames(path: string): string[] {
   return [...path.matchAll(PARAM)].map(([, name = '']) => name)
 }
 
-function getPattern(path: string): string {
+function toPattern(path: string): string {
   let count = 0
   return path.replace(PARAM, () => `:p${count++}`)
 }

@@ -248,7 +248,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
   }
 
 const VERBS = ['get', 'post', 'put', 'patch', 'delete', 'head'] as const
-const NOTHING = z.object({})
+const EMPTY = z.object({})
 
 /**
  * Declares a route. The resource defaults to the first path segment and the method, the cost to the
@@ -261,9 +261,9 @@ const NOTHING = z.object({})
  *     })
  */
 export function route<
-  Params extends Shape = typeof NOTHING,
-  Query extends Shape = typeof NOTHING,
-  Payload extends PayloadShape = typeof NOTHING,
+  Params extends Shape = typeof EMPTY,
+  Query extends Shape = typeof EMPTY,
+  Payload extends PayloadShape = typeof EMPTY,
   ResponseSchema extends z.ZodType = z.ZodType,
 >(declared: RouteDeclaration<Params, Query, Payload, ResponseSchema>): Route {
   const verb = VERBS.find((v) => declared[v] !== undefined)
@@ -282,8 +282,8 @@ export function route<
     summary: declared.summary,
     description: declared.description ?? '',
     // The default value applies exactly when the type parameter has its default.
-    params: declared.params ?? (NOTHING as unknown as Params),
-    query: declared.query ?? (NOTHING as unknown as Query),
+    params: declared.params ?? (EMPTY as unknown as Params),
+    query: declared.query ?? (EMPTY as unknown as Query),
     payload: declared.payload,
     ...(declared.payloadField !== undefined && { payloadField: declared.payloadField }),
     ...(declared.fileAdvice !== undefined && { fileAdvice: declared.fileAdvice }),

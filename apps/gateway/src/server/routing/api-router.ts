@@ -51,8 +51,8 @@ function dispatcher(entry: PathEntry, longerPaths: ReadonlyMap<string, string>, 
   return (request, response) => {
     const method = request.method.toLowerCase()
     const target = targets.get(method as Verb) ?? (method === 'head' && get?.route.readOnly ? targets.get('get') : undefined)
-    if (target) return target.serve(request, response, getValues(request, target.target))
-    bindPathParams(requestContext(response), anyTarget(entry), getValues(request, anyTarget(entry)))
+    if (target) return target.serve(request, response, readPathValues(request, target.target))
+    bindPathParams(requestContext(response), anyTarget(entry), readPathValues(request, anyTarget(entry)))
     if (method === 'options') return respondToOptions(request, response, verbs, options)
     const longerPath = longerPaths.get(request.path.replace(/\/$/, ''))
     if (longerPath !== undefined)
@@ -78,6 +78,6 @@ function anyTarget({ targets }: PathEntry): Target {
 }
 
 /** Returns the values of the path parameters in order. */
-function getValues(request: Request, { params }: Target): string[] {
+function readPathValues(request: Request, { params }: Target): string[] {
   return params.map((_, index) => String(request.params[`p${index}`] ?? ''))
 }

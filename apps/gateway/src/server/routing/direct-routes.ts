@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import type { Middleware } from '../http/middleware.ts'
 import type { ProblemSender } from '../http/send-problem.ts'
 import type { Route } from '../route/route.ts'
-import { getTargets } from '../route/route-index.ts'
+import { expandTargets } from '../route/route-index.ts'
 import { type ApiDependencies, type Serve, serveTarget } from './serve-target.ts'
 
 /**
@@ -33,7 +33,7 @@ export function directRoutes(
 }
 
 function toDirectRoute(route: Route, dependencies: ApiDependencies): [url: string, direct: { method: string; serve: Serve }] {
-  const [target] = getTargets(route)
+  const [target] = expandTargets(route)
   if (!target || target.params.length > 0) throw new Error(`a route with bypassExpress must not have path parameters: "${route.summary}"`)
   return [`/v2${target.path}`, { method: target.verb.toUpperCase(), serve: serveTarget(target, dependencies) }]
 }

@@ -15,7 +15,7 @@ const HEADER = 'Idempotency-Key'
  * from stored data. Returns undefined without the header, or if the method is not POST. Throws
  * `invalid` for a malformed header.
  */
-export function getIdempotency(
+export function readIdempotency(
   request: IncomingMessage,
   { route }: Target,
   { params, query, payload }: Input,

@@ -74,7 +74,7 @@ export async function checkInput(
   if (problems.list.length > 0) {
     const valid = missing ? undefined : validFields(route.payload, received.payload)
     const invalidFields = new Set(problems.list.map(({ field }) => topLevelField(field)))
-    const remoteErrors = valid ? await getFieldErrors(validateRemotely({ params, payload: valid, invalidFields })) : []
+    const remoteErrors = valid ? await collectFieldErrors(validateRemotely({ params, payload: valid, invalidFields })) : []
     throw invalid([...problems.list, ...remoteErrors.filter(({ field }) => !invalidFields.has(topLevelField(field)))])
   }
   if (missing) throw invalid([{ field: 'payload', message: 'is required' }])
@@ -115,7 +115,7 @@ function validFields(payload: Route['payload'], received: unknown): Record<strin
  * Returns the field errors of a service. Its other domain errors are ignored until the input is
  * valid.
  */
-async function getFieldErrors(validation: Promise<unknown>): Promise<readonly FieldError[]> {
+async function collectFieldErrors(validation: Promise<unknown>): Promise<readonly FieldError[]> {
   try {
     await validation
     return []

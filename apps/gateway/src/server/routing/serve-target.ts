@@ -3,7 +3,7 @@ import { isDomainError } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import type { UnknownIds } from '@vitascope/rate-limit'
 import type { Services } from '../../clients/services.ts'
-import { admitCaller, getPrincipal } from '../access/access-check.ts'
+import { admitCaller, toPrincipal } from '../access/access-check.ts'
 import type { ApiKeyCache } from '../access/key-cache.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import { runAudited } from '../audit/audited.ts'
@@ -22,13 +22,13 @@ import type { Caller } from '../route/caller.ts'
 import { type Context, Reply, type Route, Streamed } from '../route/route.ts'
 import { publicName, type Target } from '../route/route-index.ts'
 import type { GuestResponses } from './guest-responses.ts'
-import { getIdempotency } from './idempotency.ts'
+import { readIdempotency } from './idempotency.ts'
 import { checkInput, type InputSchemas, inputSchemas } from './input.ts'
 import { prepareResponse, sendResponse, sendStream, validateResponse } from './send-response.ts'
 
 export interface ApiDependencies {
   services: Services
-  /** See `getIdempotency`. */
+  /** See `readIdempotency`. */
   idempotencyHashKey: string
   keys: ApiKeyCache
   audit: AuditLog
@@ -75,7 +75,7 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
     if (route.proxyTo) {
       const input = await checkInput(route, schemas, { params, query, payload: undefined }, async () => undefined)
       const path = `${route.proxyTo(input.params)}${query.length > 0 ? `?${rawQuery(request)}` : ''}`
-      const upload = { path, principal: getPrincipal(caller) }
+      const upload = { path, principal: toPrincipal(caller) }
       const operation = { route, params: input.params }
       await runAudited(operation, { holder, context, signal: disconnect }, dependencies.audit, async () => {
         await dependencies.proxyUpload(request, response, upload)
@@ -100,7 +100,7 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
       client: { address: context.address, userAgent: request.headers['user-agent'] ?? '' },
     })
     const callOptions = () => ({
-      principal: getPrincipal(caller),
+      principal: toPrincipal(caller),
       requestId: context.requestId,
       deadline: new Date(Date.now() + (route.cost === 'read' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS)),
     })
@@ -138,7 +138,7 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
     const handlerContext = createContext(call)
     const received = { params, query, payload: await readRequestPayload(request, bytes, target, schemas, query) }
     const input = await checkInput(route, schemas, received, async (input) => route.validateRemotely?.(input, handlerContext))
-    call.idempotency = getIdempotency(request, target, input, {
+    call.idempotency = readIdempotency(request, target, input, {
       caller,
       address: context.address,
       hashKey: dependencies.idempotencyHashKey,

@@ -1,5 +1,5 @@
 import type { Route } from '../route/route.ts'
-import { getTargets } from '../route/route-index.ts'
+import { expandTargets } from '../route/route-index.ts'
 
 /** Formats paths that do not exist for problem documents. */
 export interface UnknownPaths {
@@ -31,7 +31,7 @@ const WORD = /^(?=.{1,19}$)[A-Za-z]+(-[A-Za-z]+)*$/
 const MAX_DISTANCE = 2
 
 export function unknownPaths(routes: readonly Route[]): UnknownPaths {
-  const paths = routes.flatMap(getTargets).map(({ path }) => path.split('/').slice(1))
+  const paths = routes.flatMap(expandTargets).map(({ path }) => path.split('/').slice(1))
   const words = new Set(paths.flat().filter((segment) => !segment.includes(':')))
   const areas = new Set(paths.map(([first = '']) => first))
   const redactSegment = (segment: string, before: string | undefined) => {

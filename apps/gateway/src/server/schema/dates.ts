@@ -58,7 +58,7 @@ function atOffset(local: Date, offset: string): Date | undefined {
  * one.
  */
 function inNamedZone(local: Date, zone: string): Date | undefined {
-  const clock = getClock(zone)
+  const clock = createZoneClock(zone)
   if (!clock) return undefined
   const day = 86_400_000
   const offsets = [-day, day].map((shiftMs) => clock(new Date(local.getTime() + shiftMs)) - (local.getTime() + shiftMs))
@@ -70,7 +70,7 @@ function inNamedZone(local: Date, zone: string): Date | undefined {
  * Returns a function from a moment to the zone's local time, as if it were UTC, in ms. Returns
  * undefined for an unknown zone.
  */
-function getClock(zone: string): ((moment: Date) => number) | undefined {
+function createZoneClock(zone: string): ((moment: Date) => number) | undefined {
   try {
     const format = new Intl.DateTimeFormat('en-CA', {
       timeZone: zone,

@@ -25,7 +25,7 @@ export const pageQuery = {
  * Returns the position for an rpc: the cursor as page token, or the number of rows to skip. Throws if
  * `start` is too large without a cursor.
  */
-export function getPosition({ start, cursor }: { start: number; cursor?: string | undefined }): Pick<PageRequest, 'pageToken' | 'skip'> {
+export function toPosition({ start, cursor }: { start: number; cursor?: string | undefined }): Pick<PageRequest, 'pageToken' | 'skip'> {
   if (cursor !== undefined) return { pageToken: cursor, skip: 0 }
   if (start <= MAX_START_WITHOUT_CURSOR) return { pageToken: '', skip: start - 1 }
   const message = `must be at most ${MAX_START_WITHOUT_CURSOR}; follow the Link header of a page beyond that`
@@ -48,7 +48,7 @@ export async function collectRows<Row>(
   fetchPage: (page: PageRequest) => Promise<{ rows: readonly Row[]; nextPageToken: string }>,
 ): Promise<{ rows: Row[]; nextCursor: string }> {
   const rows: Row[] = []
-  let position = getPosition({ start, cursor })
+  let position = toPosition({ start, cursor })
   do {
     const page = await fetchPage({ pageSize: Math.min(maxPageSize, limit - rows.length), ...position })
     rows.push(...page.rows)

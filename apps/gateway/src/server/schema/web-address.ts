@@ -13,12 +13,12 @@ const NORMALISED_BY_BROWSERS = /[\p{C}\p{Z}\\]/u
  */
 export function webAddress(max: number, { paths }: { paths: boolean }, docs: FieldDocs): z.ZodType<string> {
   return text(max, {}, docs).superRefine((address, context) => {
-    const message = getProblem(address, paths)
+    const message = describeProblem(address, paths)
     if (message !== undefined) context.addIssue({ code: 'custom', message, input: address })
   })
 }
 
-function getProblem(address: string, paths: boolean): string | undefined {
+function describeProblem(address: string, paths: boolean): string | undefined {
   if (address === '') return undefined
   if (NORMALISED_BY_BROWSERS.test(address)) return 'must not contain white space, control characters or backslashes'
   if (paths && !/^[^/?#]*:/.test(address)) return undefined

@@ -11,7 +11,7 @@ import { UpdatePresentationRequest } from '@vitascope/proto/catalogue/v1/present
 import { CreateSettingRequest, UpdateSettingRequest } from '@vitascope/proto/catalogue/v1/setting'
 import { CreateThemeRequest, UpdateThemeRequest } from '@vitascope/proto/catalogue/v1/theme'
 import { ListVideosRequest, UpdateVideoRequest, UploadVideoRequest, VideoOrder, VideoState } from '@vitascope/proto/catalogue/v1/video'
-import { createSet } from '../builders.ts'
+import { buildRenditionSet } from '../builders.ts'
 import { FOLDERS, type SeedSize, toMediaId, toPlaylistId, toPresentationId, toVideoId } from '../seed/seed-catalogue.ts'
 import type { CatalogueClients } from './catalogue-clients.ts'
 
@@ -29,24 +29,24 @@ const DEEP = 9_999
  * Makes every call that a route makes, with parameters that reach every statement. Videos whose
  * index is a multiple of `size.organisations` belong to organisation 1.
  */
-export async function driveCatalogue(send: CatalogueClients, size: SeedSize): Promise<void> {
+export async function exerciseCatalogue(send: CatalogueClients, size: SeedSize): Promise<void> {
   const own = (nth: number) => nth * size.organisations
   const [videoId, mediaId] = [toVideoId(own(3)), toMediaId(own(3))]
-  await driveVideoLists(send)
-  await driveVideos(send, own(5))
+  await exerciseVideoLists(send)
+  await exerciseVideos(send, own(5))
   for await (const _ of send.videos.watchPublicChanges({}, internal)) break
-  await driveCaptions(send, toMediaId(own(50)))
-  await driveContactForms(send, videoId)
-  await driveEncodingFormats(send, mediaId)
-  await driveFolders(send, videoId)
-  await driveMetadata(send, videoId)
-  await driveOverlays(send, mediaId)
-  await drivePlaylists(send, videoId)
-  await drivePresentations(send, videoId)
-  await driveSettings(send, videoId)
-  await driveTags(send, videoId)
-  await driveThemes(send)
-  await driveWebhooks(send)
+  await exerciseCaptions(send, toMediaId(own(50)))
+  await exerciseContactForms(send, videoId)
+  await exerciseEncodingFormats(send, mediaId)
+  await exerciseFolders(send, videoId)
+  await exerciseMetadata(send, videoId)
+  await exerciseOverlays(send, mediaId)
+  await exercisePlaylists(send, videoId)
+  await exercisePresentations(send, videoId)
+  await exerciseSettings(send, videoId)
+  await exerciseTags(send, videoId)
+  await exerciseThemes(send)
+  await exerciseWebhooks(send)
   await send.policies.getPlaybackPolicy({ videoId }, internal)
   await send.videoSummaries.listVideoSummaries(
     { videoIds: Array.from({ length: 40 }, (_, nth) => toVideoId(nth)), withTexts: false },
@@ -79,7 +79,7 @@ export async function driveCatalogue(send: CatalogueClients, size: SeedSize): Pr
 }
 
 /** No server listens at this URL. Later changes of videos of organisation 1 queue events for it. */
-async function driveWebhooks({ webhooks, events }: CatalogueClients): Promise<void> {
+async function exerciseWebhooks({ webhooks, events }: CatalogueClients): Promise<void> {
   const url = 'http://127.0.0.1:65000/hook'
   const created = await webhooks.createWebhook({ organisationId: '', url, events: ['video.created', 'key.expiring'], enabled: true }, owner)
   const webhook = created.webhook ?? raise('no webhook')
@@ -99,7 +99,7 @@ async function driveWebhooks({ webhooks, events }: CatalogueClients): Promise<vo
   await webhooks.deleteWebhook({ webhookId: second.webhook?.webhookId ?? '' }, owner)
 }
 
-async function driveEncodingFormats({ encodingFormats }: CatalogueClients, mediaId: string): Promise<void> {
+async function exerciseEncodingFormats({ encodingFormats }: CatalogueClients, mediaId: string): Promise<void> {
   const organisationId = '1'
   await encodingFormats.listProfiles({}, system)
   await encodingFormats.addMediaFormat({ mediaId, profileId: 21 }, system)
@@ -132,7 +132,7 @@ async function waitLong<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-async function driveVideoLists(send: CatalogueClients): Promise<void> {
+async function exerciseVideoLists(send: CatalogueClients): Promise<void> {
   const narrowings: Partial<ListVideosRequest>[] = [
     {},
     { tag: 'featured' },
@@ -166,7 +166,7 @@ async function driveVideoLists(send: CatalogueClients): Promise<void> {
   await waitLong(() => send.videos.listVideos(ListVideosRequest.fromPartial({ organisationId: '2', pageSize: 1_000 }), system))
 }
 
-async function driveVideos(send: CatalogueClients, index: number): Promise<void> {
+async function exerciseVideos(send: CatalogueClients, index: number): Promise<void> {
   const [videoId, mediaId] = [toVideoId(index), toMediaId(index)]
   for (const call of [owner, system]) await send.videos.getVideo({ videoId }, call)
   await send.videos.findPublicVideo({ videoId }, guest)
@@ -189,7 +189,7 @@ async function driveVideos(send: CatalogueClients, index: number): Promise<void>
   for (const call of [owner, system]) await send.jobs.getJob({ jobId: upload.jobId }, call)
   await send.jobs.reportJob({ jobId: upload.jobId, revision: 1, update: { $case: 'progress', value: { percent: 40 } } }, internal)
   await send.jobs.reportJob(
-    { jobId: upload.jobId, revision: 2, update: { $case: 'published', value: { renditions: createSet(upload.jobId) } } },
+    { jobId: upload.jobId, revision: 2, update: { $case: 'published', value: { renditions: buildRenditionSet(upload.jobId) } } },
     internal,
   )
   await send.jobs.checkJobs({ jobIds: Array.from({ length: 100 }, (_, nth) => String(nth + 1)) }, internal)
@@ -201,7 +201,7 @@ async function driveVideos(send: CatalogueClients, index: number): Promise<void>
   await send.media.deleteMedia({ mediaId: upload.mediaId, userId: '', notes: '' }, owner)
 }
 
-async function driveCaptions(send: CatalogueClients, mediaId: string): Promise<void> {
+async function exerciseCaptions(send: CatalogueClients, mediaId: string): Promise<void> {
   const format = CaptionFileFormat.CAPTION_FILE_FORMAT_SRT
   const content = '1\n00:00:01,000 --> 00:00:02,000\nHello\n'
   const { captionId } = await send.captions.createCaption(
@@ -217,7 +217,7 @@ async function driveCaptions(send: CatalogueClients, mediaId: string): Promise<v
   await send.captions.deleteCaption({ captionId }, owner)
 }
 
-async function driveContactForms(send: CatalogueClients, videoId: string): Promise<void> {
+async function exerciseContactForms(send: CatalogueClients, videoId: string): Promise<void> {
   await pages((position) => send.contactForms.listContactForms({ organisationId: '', pageSize: 1_000, ...position }, owner))
   const contactForm = ContactForm.fromPartial({ organisationId: '1', primaryText: 'Hello', captureNames: true })
   const { contactForm: created } = await send.contactForms.createContactForm({ contactForm }, owner)
@@ -233,7 +233,7 @@ async function driveContactForms(send: CatalogueClients, videoId: string): Promi
   await send.contactForms.deleteContactForm({ contactFormId }, owner)
 }
 
-async function driveFolders(send: CatalogueClients, videoId: string): Promise<void> {
+async function exerciseFolders(send: CatalogueClients, videoId: string): Promise<void> {
   await pages((position) => send.folders.listFolders({ organisationId: '1', pageSize: 1_000, ...position }, owner))
   const { folder: created } = await send.folders.createFolder({ organisationId: '1', name: 'New', description: '' }, owner)
   const folderId = created?.folderId ?? ''
@@ -246,13 +246,13 @@ async function driveFolders(send: CatalogueClients, videoId: string): Promise<vo
   await send.folders.deleteFolder({ folderId, organisationId: '1' }, owner)
 }
 
-async function driveMetadata(send: CatalogueClients, videoId: string): Promise<void> {
+async function exerciseMetadata(send: CatalogueClients, videoId: string): Promise<void> {
   await send.metadata.createMetadata({ videoId, entries: [{ name: 'colour', value: 'red', private: false, readOnly: false }] }, owner)
   await send.metadata.updateMetadata({ videoId, changes: [{ name: 'colour', value: 'blue' }] }, owner)
   await send.metadata.deleteMetadata({ videoId, names: ['colour'] }, owner)
 }
 
-async function driveOverlays(send: CatalogueClients, mediaId: string): Promise<void> {
+async function exerciseOverlays(send: CatalogueClients, mediaId: string): Promise<void> {
   await pages((position) => send.overlays.listOverlays({ organisationId: '1', pageSize: 100, ...position }, owner))
   const overlay = { organisationId: '1', mediaId, shown: { title: 'Tickets' } }
   const { overlay: created } = await send.overlays.createOverlay(CreateOverlayRequest.fromPartial({ overlay }), owner)
@@ -263,7 +263,7 @@ async function driveOverlays(send: CatalogueClients, mediaId: string): Promise<v
   await send.overlays.deleteOverlay({ overlayId }, owner)
 }
 
-async function drivePlaylists(send: CatalogueClients, videoId: string): Promise<void> {
+async function exercisePlaylists(send: CatalogueClients, videoId: string): Promise<void> {
   const playlistId = toPlaylistId(0)
   for (const call of [owner, system]) await send.playlists.getPlaylist({ playlistId, skip: 0 }, call)
   await send.playlists.findPublicPlaylist({ playlistId, skip: 0 }, guest)
@@ -275,7 +275,7 @@ async function drivePlaylists(send: CatalogueClients, videoId: string): Promise<
   await send.playlists.removeVideoFromPlaylist({ playlistId: own, videoId, position: 0 }, owner)
 }
 
-async function drivePresentations(send: CatalogueClients, videoId: string): Promise<void> {
+async function exercisePresentations(send: CatalogueClients, videoId: string): Promise<void> {
   const request = { organisationId: '1', userId: '7', title: 'New', description: '', videoId }
   const { presentation: created } = await send.presentations.createPresentation(request, system)
   const presentationId = created?.presentationId ?? ''
@@ -289,7 +289,7 @@ async function drivePresentations(send: CatalogueClients, videoId: string): Prom
   await send.presentations.deletePresentation({ presentationId }, system)
 }
 
-async function driveSettings(send: CatalogueClients, videoId: string): Promise<void> {
+async function exerciseSettings(send: CatalogueClients, videoId: string): Promise<void> {
   const request = { organisationId: '1', setting: { title: 'New' }, mask: ['title'] }
   const { settingId } = await send.settings.createSetting(CreateSettingRequest.fromPartial(request), owner)
   for (const call of [owner, system]) await send.settings.getSetting({ settingId }, call)
@@ -310,7 +310,7 @@ async function driveSettings(send: CatalogueClients, videoId: string): Promise<v
   await send.settings.deleteSetting({ settingId }, owner)
 }
 
-async function driveTags(send: CatalogueClients, videoId: string): Promise<void> {
+async function exerciseTags(send: CatalogueClients, videoId: string): Promise<void> {
   await pages((position) => send.tags.listTags({ organisationId: '1', pageSize: 1_000, ...position }, owner))
   for (const organisationId of ['1', '2']) {
     for (const [tags, any] of [
@@ -326,7 +326,7 @@ async function driveTags(send: CatalogueClients, videoId: string): Promise<void>
   await send.tags.deleteTags({ videoId, tags: ['quite-new'] }, owner)
 }
 
-async function driveThemes(send: CatalogueClients): Promise<void> {
+async function exerciseThemes(send: CatalogueClients): Promise<void> {
   await pages((position) => send.themes.listThemes({ organisationId: '1', pageSize: 100, ...position }, owner))
   const { theme: created } = await send.themes.createTheme(
     CreateThemeRequest.fromPartial({ organisationId: '1', theme: { title: 'New' } }),
