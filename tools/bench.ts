@@ -1,15 +1,64 @@
 import { readdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { type Figure, formatFigure, isGoalMet, type ReportFigure } from '../bench/figure.ts'
+import { type BenchFigure, describeMachine, writeResults } from '../bench/results.ts'
+import { SUITE } from '../bench/suite.ts'
 
-// node tools/bench.ts NAME [options]: runs bench/NAME/index.ts. Run nothing else at the same time.
-const benches = new URL('../bench/', import.meta.url)
-const [name = '', ...options] = process.argv.slice(2)
-const entries = await readdir(benches, { withFileTypes: true })
-const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+// npm run bench -- NAME [options]: runs bench/NAME/index.ts.
+// npm run bench [-- --pairs N]: runs all benchmarks with performance targets, and writes bench/results/DATE.*.
+// Run nothing else at the same time.
+const folder = new URL('../bench/', import.meta.url)
+const args = process.argv.slice(2)
+const entries = await readdir(folder, { withFileTypes: true })
+const names = entries.filter((entry) => entry.isDirectory() && entry.name !== 'results').map((entry) => entry.name)
 
-if (names.includes(name)) {
-  const { bench } = (await import(new URL(`${name}/index.ts`, benches).href)) as { bench(options: string[]): Promise<boolean> }
-  process.exitCode = (await bench(options)) ? 0 : 1
-} else {
-  console.error(`usage: npm run bench -- NAME [options], with NAME one of: ${names.join(', ')}`)
+const [name = '', ...options] = args
+if (name === '' || name.startsWith('-')) process.exitCode = await runSuite(args)
+else if (names.includes(name)) process.exitCode = (await runBench(name, options)).every(isGoalMet) ? 0 : 1
+else {
+  console.error(`usage: npm run bench -- [NAME] [options], with NAME one of: ${names.join(', ')}`)
   process.exitCode = 2
+}
+
+async function runBench(bench: string, benchOptions: readonly string[]): Promise<Figure[]> {
+  const module = (await import(new URL(`${bench}/index.ts`, folder).href)) as {
+    bench(options: readonly string[], report: ReportFigure): Promise<void>
+  }
+  const figures: Figure[] = []
+  await module.bench(benchOptions, (figure) => {
+    figures.push(figure)
+    console.log(formatFigure(figure))
+  })
+  return figures
+}
+
+/** Runs every benchmark, also after one that failed. Returns the exit code. */
+async function runSuite(suiteArgs: string[]): Promise<number> {
+  const { values } = parseArgs({ args: suiteArgs, options: { pairs: { type: 'string' }, only: { type: 'string' } } })
+  const only = values.only?.split(',')
+  const figures: BenchFigure[] = []
+  const failed: string[] = []
+  const began = performance.now()
+  for (const { bench, options: own, hasPairs } of SUITE.filter((entry) => only === undefined || only.includes(entry.bench))) {
+    console.log(`\n${bench} (${minutesSince(began)} min)`)
+    const pairs = hasPairs && values.pairs !== undefined ? ['--pairs', values.pairs] : []
+    try {
+      for (const figure of await runBench(bench, [...own, ...pairs])) figures.push({ bench, ...figure })
+    } catch (error) {
+      failed.push(bench)
+      console.error(`${bench} failed:`, error)
+    }
+  }
+  const date = new Date().toISOString().slice(0, 10)
+  const table = await writeResults(fileURLToPath(new URL('results', folder)), { date, machine: describeMachine(), figures })
+  const missed = figures.filter((figure) => !isGoalMet(figure))
+  console.log(
+    `\n${figures.length} figures in ${minutesSince(began)} min, ${missed.length} goals not met, ${failed.length} benchmarks failed: ${table}`,
+  )
+  return missed.length === 0 && failed.length === 0 ? 0 : 1
+}
+
+function minutesSince(began: number): string {
+  return ((performance.now() - began) / 60_000).toFixed(0)
 }

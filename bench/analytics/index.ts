@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { asSuperuser } from '../../e2e/support/database.ts'
 import { startTestPlatform, type TestPlatform } from '../../e2e/support/test-platform.ts'
 import { endOnSignal } from '../end-on-signal.ts'
+import { type ReportFigure, singleValue } from '../figure.ts'
 import { type LoadGenerator, type LoadRequest, startLoadGenerator } from '../load-order.ts'
 import { startFilledPlatform } from '../overload/filled-platform.ts'
 import { cpuSeconds } from '../process-cpu.ts'
@@ -37,7 +38,7 @@ const titles = {
  * Compares the intake of events through gateway and service into PostgreSQL with a baseline, and a
  * year's report over many views with one over few.
  */
-export async function bench(args: string[]): Promise<boolean> {
+export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
@@ -66,13 +67,11 @@ export async function bench(args: string[]): Promise<boolean> {
       async ({ host, port, password }) => `postgres://postgres:${password}@${host}:${port}/vitascope`,
     )
     const videoIds = filled.map(({ videoId }) => videoId)
-    const met: boolean[] = []
     for (const row of chosen) {
-      if (row === 'abuse') met.push(await abuseReports(platform, generator, 2 * seconds))
-      else if (row === 'report') met.push(await compareReports(platform, { views, pairs, goal: goals.report }))
-      else met.push(await compareIntake(row, { generator, platform, database, videoIds, pairs, seconds }))
+      if (row === 'abuse') await abuseReports(platform, generator, 2 * seconds, report)
+      else if (row === 'report') report(await compareReports(platform, { views, pairs, goal: goals.report }))
+      else await compareIntake(row, { generator, platform, database, videoIds, pairs, seconds }, report)
     }
-    return met.every(Boolean)
   } finally {
     await end()
   }
@@ -95,7 +94,8 @@ interface IntakeBench {
 async function compareIntake(
   row: Exclude<Row, 'report' | 'abuse'>,
   { generator, platform, database, videoIds, pairs, seconds }: IntakeBench,
-): Promise<boolean> {
+  report: ReportFigure,
+): Promise<void> {
   await makeTables(database)
   const bare = row === 'one' ? await startBareIntake(database) : undefined
   const each = row === 'one' ? 1 : 100
@@ -134,15 +134,12 @@ async function compareIntake(
       pairsRun.push({ measured: first ?? (await measurePlatform(`${pair}`)), baseline })
     }
     const rates = pairsRun.map((pair) => ({ measured: pair.measured.rate, baseline: pair.baseline }))
-    const { median: middle, low, high } = medianRatio(rates.map((pair) => pair.measured / pair.baseline))
     const [measuredRate, baselineRate] = [median(rates.map((pair) => pair.measured)), median(rates.map((pair) => pair.baseline))]
-    const met = high >= goals[row]
-    console.log(
-      `${titles[row]}: ${measuredRate.toFixed(0)} events/s durable; ${bare ? 'a bare server with group commit' : 'COPY alone'} ${baselineRate.toFixed(0)}/s`,
-    )
-    console.log(
-      `  ratio ${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)}), goal ${goals[row]}: ${met ? 'met' : 'NOT met'}`,
-    )
+    report({
+      ...{ row, title: `durable events, ${titles[row]}, against ${bare ? 'a bare server with group commit' : 'COPY'}` },
+      ...{ value: medianRatio(rates.map((pair) => pair.measured / pair.baseline)), goal: { atLeast: goals[row] } },
+      detail: `${measuredRate.toFixed(0)}/s, baseline ${baselineRate.toFixed(0)}/s`,
+    })
     const each = [...PROCESSES, 'load generator'].map((process, nth) => {
       return `${process} ${median(pairsRun.map((pair) => pair.measured.each[nth] ?? Number.NaN)).toFixed(1)}`
     })
@@ -152,11 +149,8 @@ async function compareIntake(
     const prompt = (100 * (ended.prompt - began.prompt)) / inserts
     console.log(`  ${prompt.toFixed(1)} % of ${inserts} inserts began within 20 ms of their first event`)
     const behind = Math.max(...pairsRun.map((pair) => pair.measured.behind))
-    const inTime = behind <= BEHIND_SECONDS
-    console.log(
-      `  every report is complete at most ${behind.toFixed(1)} s after the last event, goal ${BEHIND_SECONDS} s: ${inTime ? 'met' : 'NOT met'}`,
-    )
-    return met && inTime
+    const title = 'time after the last event until reports are complete'
+    report({ row: `${row}-behind`, title, unit: 's', value: singleValue(behind), goal: { atMost: BEHIND_SECONDS } })
   } finally {
     await bare?.stop()
   }

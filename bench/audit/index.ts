@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { startTwoGateways } from '../../e2e/support/two-gateways.ts'
 import { createTenant, type Tenant } from '../../e2e/support/video-steps.ts'
 import { endOnSignal } from '../end-on-signal.ts'
+import type { Figure, ReportFigure } from '../figure.ts'
 import { type LoadGenerator, type LoadRequest, startLoadGenerator } from '../load-order.ts'
 import { median, medianRatio } from '../ratio.ts'
 
@@ -13,7 +14,7 @@ const WARM_SECONDS = 4
  * Compares writes per second of a gateway with those of the same gateway without its audit log, by
  * one writer and by sixteen. There is no goal.
  */
-export async function bench(args: string[]): Promise<boolean> {
+export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({
     args,
     options: { pairs: { type: 'string', default: '9' }, seconds: { type: 'string', default: '4' } },
@@ -31,8 +32,7 @@ export async function bench(args: string[]): Promise<boolean> {
     const tenants: Tenant[] = []
     while (tenants.length < TENANTS) tenants.push(await createTenant(platform.system))
     console.log(`audit: POST /folder, ${pairs} interleaved pairs of ${seconds} s, on a database with synchronous commits`)
-    for (const writers of [1, 16]) await compare(generator, platform.gateways, tenants, { writers, pairs, seconds })
-    return true
+    for (const writers of [1, 16]) report(await compare(generator, platform.gateways, tenants, { writers, pairs, seconds }))
   } finally {
     await end()
   }
@@ -43,7 +43,7 @@ async function compare(
   gateways: readonly [string, string],
   tenants: readonly Tenant[],
   { writers, pairs, seconds }: { writers: number; pairs: number; seconds: number },
-): Promise<void> {
+): Promise<Figure> {
   const rates: [number[], number[]] = [[], []]
   const times: [number[], number[]] = [[], []]
   const measureWrites = async (which: 0 | 1, name: string, length = seconds) => {
@@ -62,12 +62,13 @@ async function compare(
       times[which].push(p50)
     }
   }
-  const { median: ratio, low, high } = medianRatio(rates[0].map((rate, pair) => rate / (rates[1][pair] ?? rate)))
   const formatResult = ([all, half]: [number[], number[]]) => `${median(all).toFixed(0)}/s, p50 ${median(half).toFixed(1)} ms`
-  console.log(
-    `${writers === 1 ? 'one writer' : `${writers} writers`}: with the audit log ${formatResult([rates[0], times[0]])}; without ${formatResult([rates[1], times[1]])}`,
-  )
-  console.log(`  ratio ${ratio.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)})`)
+  return {
+    row: `writers-${writers}`,
+    title: 'writes with the audit log, against writes without it',
+    value: medianRatio(rates[0].map((rate, pair) => rate / (rates[1][pair] ?? rate))),
+    detail: `${formatResult([rates[0], times[0]])}; without ${formatResult([rates[1], times[1]])}`,
+  }
 }
 
 function newFolder(url: string, { key, organisationId }: Tenant): LoadRequest {

@@ -6,9 +6,10 @@ import { freePort } from '@vitascope/embedded-postgres'
 import type { TestPlatform } from '../../e2e/support/test-platform.ts'
 import type { VideoRecord } from '../../e2e/support/video-steps.ts'
 import { endOnSignal } from '../end-on-signal.ts'
+import type { ReportFigure } from '../figure.ts'
 import { startFilledPlatform } from '../overload/filled-platform.ts'
 import { cpuSeconds } from '../process-cpu.ts'
-import { median, medianRatio, type Ratio } from '../ratio.ts'
+import { median, medianRatio } from '../ratio.ts'
 import { startAccelFront, startFileServer } from './nginx.ts'
 import { requestsPerSecond } from './wrk.ts'
 
@@ -28,9 +29,9 @@ const FOLDER = 'bench'
 /**
  * Compares segments of a video from the public address with the same files from nginx. The same
  * files through the gateway are measured for comparison. With `--accel`, nginx is in front of the
- * public address and sends the files. Returns true if every row reaches 0.9 of nginx.
+ * public address and sends the files.
  */
-export async function bench(args: string[]): Promise<boolean> {
+export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
@@ -57,7 +58,6 @@ export async function bench(args: string[]): Promise<boolean> {
   const nginx = await startFileServer(objects)
   const front = values.accel ? await startAccelFront(listen, objects) : undefined
   try {
-    const met: boolean[] = []
     for (const [name, { count, bytes }] of rows) {
       const set = await protectedSet(platform, filled[0]?.videoId ?? '', filled[0]?.keys[0] ?? '')
       const files = await writeSegments(join(platform.dataDir, 'storage', set.prefix, FOLDER), count, bytes)
@@ -86,25 +86,23 @@ export async function bench(args: string[]): Promise<boolean> {
       }
       const computeRatio = (side: Side) => medianRatio(rates[side].map((rate, index) => rate / (rates.nginx[index] ?? Number.NaN)))
       const [ratio, proxied] = [computeRatio('public'), computeRatio('proxied')]
-      const isMet = ratio.high >= GOAL
-      met.push(isMet)
-      console.log(`${name}: ${count} segments of ${bytes} bytes, ${CONNECTIONS} connections, token checked`)
       for (const side of SIDES)
         console.log(`  ${side}: ${Math.round(median(rates[side]))}/s, ${median(milliseconds[side]).toFixed(2)} ms of CPU each`)
-      console.log(
-        `  public/nginx ${formatRatio(ratio)}, goal ${GOAL}: ${isMet ? 'met' : 'NOT met'}; through the gateway ${formatRatio(proxied)}`,
-      )
+      const title = `${count} segments of ${bytes} bytes with tokens`
+      const formatRates = (side: Side) => `${Math.round(median(rates[side]))}/s, nginx ${Math.round(median(rates.nginx))}/s`
+      report({ row: name, title: `${title}, against nginx`, value: ratio, goal: { atLeast: GOAL }, detail: formatRates('public') })
+      report({
+        row: `${name}-proxied`,
+        title: `${title} through the gateway, against nginx`,
+        value: proxied,
+        detail: formatRates('proxied'),
+      })
     }
-    return met.every(Boolean)
   } finally {
     await nginx.stop()
     await front?.stop()
     await stop()
   }
-}
-
-function formatRatio({ median: middle, low, high }: Ratio): string {
-  return `${middle.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}]`
 }
 
 /** Requires tokens for a video. Returns a base URL of its rendition set with a token, and the set's prefix in storage. */

@@ -1,4 +1,5 @@
 import type { FfmpegTools } from '@vitascope/media'
+import type { ReportFigure } from '../figure.ts'
 
 /** Options of every row of the benchmark. */
 export interface BenchRun {
@@ -6,4 +7,5 @@ export interface BenchRun {
   tools: FfmpegTools
   /** Working folder of this row. */
   folder: string
+  report: ReportFigure
 }

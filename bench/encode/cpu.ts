@@ -4,6 +4,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { FfmpegTools } from '@vitascope/media'
+import type { Figure } from '../figure.ts'
 import { median, medianRatio } from '../ratio.ts'
 import { readBaselines } from './baseline.ts'
 import type { BenchRun } from './bench-run.ts'
@@ -22,16 +23,14 @@ const sources = {
 
 /**
  * Compares our encode, from probe to verified set, with the best single ffmpeg command for the same
- * renditions. Returns true if the goal is met.
+ * renditions.
  */
-export async function benchCpu({ pairs, tools, folder }: BenchRun): Promise<boolean> {
+export async function benchCpu({ pairs, tools, folder, report }: BenchRun): Promise<void> {
   console.log(`cpu: 60 s of 720p30, six renditions + HLS + images, ffmpeg ${tools.version}, ${pairs} interleaved pairs`)
-  let met = true
-  for (const [name, content] of Object.entries(sources)) met = (await compare(name, content, pairs, tools, folder)) && met
-  return met
+  for (const [name, content] of Object.entries(sources)) await compare(name, content, { pairs, tools, folder, report })
 }
 
-async function compare(name: string, content: string, pairs: number, tools: FfmpegTools, folder: string): Promise<boolean> {
+async function compare(name: string, content: string, { pairs, tools, folder, report }: BenchRun): Promise<void> {
   const source = await makeSource(tools, { content, seconds: 60 }, join(folder, `${name}.mp4`))
   await runEncodeProgram(tools, source, join(folder, `${name}-ours`))
   const best = await bestBaseline(tools, source, join(folder, `${name}-bare`), join(folder, `${name}-ours`, 'set'))
@@ -46,23 +45,22 @@ async function compare(name: string, content: string, pairs: number, tools: Ffmp
     if (pair % 2 === 1) steps.reverse()
     for (const step of steps) await step()
   }
-  return report(name, best.name, encoderCosts, bare)
+  for (const figure of computeFigures(name, best.name, encoderCosts, bare)) report(figure)
 }
 
-function report(name: string, bareName: string, encoderCosts: readonly Cost[], bare: readonly Cost[]): boolean {
+function computeFigures(name: string, bareName: string, encoderCosts: readonly Cost[], bare: readonly Cost[]): Figure[] {
   const ratio = (pick: (cost: Cost) => number) => medianRatio(encoderCosts.map((cost, pair) => pick(cost) / pick(bare[pair] ?? cost)))
-  const cpu = ratio((cost) => cost.cpuSeconds)
-  const wall = ratio((cost) => cost.wallSeconds)
-  const formatMedians = (costs: readonly Cost[]) =>
-    `CPU ${median(costs.map((cost) => cost.cpuSeconds)).toFixed(2)} s, wall ${median(costs.map((cost) => cost.wallSeconds)).toFixed(2)} s`
-  const met = cpu.low <= goal
-  console.log(`${name}: ours ${formatMedians(encoderCosts)}; bare (${bareName}) ${formatMedians(bare)}`)
-  console.log(`  CPU ratio ${formatRatio(cpu)}, goal <= ${goal}: ${met ? 'met' : 'NOT met'}; wall ratio ${formatRatio(wall)}`)
-  return met
-}
-
-function formatRatio({ median: middle, low, high }: ReturnType<typeof medianRatio>): string {
-  return `${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)})`
+  const formatMedians = (pick: (cost: Cost) => number) =>
+    `${median(encoderCosts.map(pick)).toFixed(2)} s, ffmpeg (${bareName}) ${median(bare.map(pick)).toFixed(2)} s`
+  const [cpu, wall] = [(cost: Cost) => cost.cpuSeconds, (cost: Cost) => cost.wallSeconds]
+  const source = `60 s of 720p (${name})`
+  return [
+    {
+      ...{ row: `cpu-${name}`, title: `CPU time of an encode of ${source}, against one ffmpeg`, value: ratio(cpu), goal: { atMost: goal } },
+      detail: formatMedians(cpu),
+    },
+    { row: `wall-${name}`, title: `time of an encode of ${source}, against one ffmpeg`, value: ratio(wall), detail: formatMedians(wall) },
+  ]
 }
 
 /** Runs each baseline command once and returns the cheapest. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findFfmpeg } from '@vitascope/media'
+import type { ReportFigure } from '../figure.ts'
 import type { BenchRun } from './bench-run.ts'
 import { benchCopy } from './copy.ts'
 import { benchCpu } from './cpu.ts'
@@ -10,7 +11,7 @@ import { benchFirst } from './first.ts'
 import { benchKill } from './kill.ts'
 import { benchLadder } from './ladder.ts'
 
-const rows: Readonly<Record<string, (run: BenchRun) => Promise<boolean>>> = {
+const rows: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   cpu: benchCpu,
   ladder: benchLadder,
   first: benchFirst,
@@ -18,8 +19,8 @@ const rows: Readonly<Record<string, (run: BenchRun) => Promise<boolean>>> = {
   copy: benchCopy,
 }
 
-/** Runs all rows, or the one of `--only`. Returns true if every goal is met. */
-export async function bench(args: string[]): Promise<boolean> {
+/** Runs all rows, or the one of `--only`. */
+export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
@@ -35,14 +36,12 @@ export async function bench(args: string[]): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-bench-encode-'))
   await chmod(folder, 0o755)
   try {
-    let met = true
     for (const [name, row] of Object.entries(rows)) {
       if (values.only !== undefined && values.only !== name) continue
       const workFolder = join(folder, name)
       await mkdir(workFolder)
-      met = (await row({ pairs, tools, folder: workFolder })) && met
+      await row({ pairs, tools, folder: workFolder, report })
     }
-    return met
   } finally {
     if (values.keep) console.log(`kept: ${folder}`)
     else await rm(folder, { recursive: true, force: true })

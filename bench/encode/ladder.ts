@@ -12,6 +12,7 @@ import {
   setFolder,
   setLayout,
 } from '@vitascope/media'
+import { singleValue } from '../figure.ts'
 import type { BenchRun } from './bench-run.ts'
 import { makeSource } from './make-source.ts'
 
@@ -29,15 +30,13 @@ const sources = {
 }
 
 /** Compares our ladder for easy content with fixed-rate encodes of the same sizes. */
-export async function benchLadder({ tools, folder }: BenchRun): Promise<boolean> {
+export async function benchLadder({ tools, folder, report }: BenchRun): Promise<void> {
   const { stdout } = await run(tools.ffmpeg, ['-hide_banner', '-filters'])
   if (!/ libvmaf /.test(stdout)) throw new Error('this ffmpeg lacks the libvmaf filter; choose another one with --ffmpeg')
-  let met = true
-  for (const [name, content] of Object.entries(sources)) met = (await compare(name, content, tools, folder)) && met
-  return met
+  for (const [name, content] of Object.entries(sources)) await compare(name, content, { tools, folder, report })
 }
 
-async function compare(name: string, content: string, tools: FfmpegTools, folder: string): Promise<boolean> {
+async function compare(name: string, content: string, { tools, folder, report }: Omit<BenchRun, 'pairs'>): Promise<void> {
   const source = await makeSource(tools, { content, seconds, crf: 12 }, join(folder, `${name}.mp4`))
   const work = { source, scratch: join(folder, name), tools }
   const probe = await probeSource(work)
@@ -45,7 +44,7 @@ async function compare(name: string, content: string, tools: FfmpegTools, folder
   const silent = planEncode({ probe: { ...probe, audio: [] }, tools })
   for (const { index } of silent.chunks) await encodeChunk({ ...work, plan: silent, chunkIndex: index })
   await packageRenditions({ ...work, plan: silent })
-  let met = true
+  let worst = Number.POSITIVE_INFINITY
   const total = { encoder: 0, fixedRate: 0 }
   for (const { key, video } of silent.renditions) {
     if (!video) continue
@@ -55,18 +54,22 @@ async function compare(name: string, content: string, tools: FfmpegTools, folder
     const [encoderScore, fixedRateScore] = [await vmaf(tools, encoderFile, source, video), await vmaf(tools, fixedRateFile, source, video)]
     total.encoder += encoderBytes
     total.fixedRate += fixedRateBytes
-    const isGood = encoderScore >= Math.min(fixedRateScore - 1, goals.vmaf)
-    met = isGood && met
+    worst = Math.min(worst, encoderScore - Math.min(fixedRateScore - 1, goals.vmaf))
     console.log(
-      `  ${name} ${key}: ours ${kb(encoderBytes)}, VMAF ${encoderScore.toFixed(1)}; fixed rate ${kb(fixedRateBytes)}, VMAF ${fixedRateScore.toFixed(1)}${isGood ? '' : ': NOT met'}`,
+      `  ${name} ${key}: ours ${kb(encoderBytes)}, VMAF ${encoderScore.toFixed(1)}; fixed rate ${kb(fixedRateBytes)}, VMAF ${fixedRateScore.toFixed(1)}`,
     )
   }
-  const ratio = total.encoder / total.fixedRate
-  met = ratio <= goals.bytes && met
-  console.log(
-    `ladder, ${name}: ${ratio.toFixed(3)} of the bytes, goal <= ${goals.bytes}, VMAF >= min(theirs - 1, ${goals.vmaf}): ${met ? 'met' : 'NOT met'}`,
-  )
-  return met
+  const ratio = singleValue(total.encoder / total.fixedRate)
+  report({
+    row: `ladder-${name}`,
+    title: `bytes of our ladder for ${name}, against fixed rates`,
+    value: ratio,
+    goal: { atMost: goals.bytes },
+  })
+  report({
+    ...{ row: `ladder-${name}-vmaf`, title: `VMAF above the smaller of ${goals.vmaf} and that of the fixed rate minus 1`, unit: 'points' },
+    ...{ value: singleValue(worst), goal: { atLeast: 0 } },
+  })
 }
 
 async function fixedRate(

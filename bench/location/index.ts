@@ -7,6 +7,7 @@ import { initDatabase, startPostgres } from '@vitascope/embedded-postgres'
 import { type Db, migrate, openPostgres } from '@vitascope/postgres'
 import { createLogger } from '@vitascope/telemetry'
 import { importGeonames } from '../../apps/catalogue/src/location/geonames-import.ts'
+import { type ReportFigure, singleValue } from '../figure.ts'
 import { median, medianRatio } from '../ratio.ts'
 import { writeGeonamesFile } from './geonames-file.ts'
 
@@ -17,9 +18,9 @@ const bareTable = `create unlogged table if not exists bare (country text, postc
 
 /**
  * Compares the import of a GeoNames file of 2 million lines with a COPY of the same bytes without
- * validation. Returns true if the import takes at most 60 s.
+ * validation.
  */
-export async function bench(args: string[]): Promise<boolean> {
+export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({
     args,
     options: { lines: { type: 'string', default: '2000000' }, pairs: { type: 'string', default: '3' } },
@@ -40,7 +41,7 @@ export async function bench(args: string[]): Promise<boolean> {
         console.log(
           `location: ${lines} lines (${Math.round(size / 1e6)} MB), ${pairs} interleaved pairs, on a database with synchronous commits`,
         )
-        return await compare(db, file, lines, pairs)
+        await compare(db, file, { lines, pairs }, report)
       } finally {
         await db.close()
       }
@@ -52,7 +53,7 @@ export async function bench(args: string[]): Promise<boolean> {
   }
 }
 
-async function compare(db: Db, file: string, lines: number, pairs: number): Promise<boolean> {
+async function compare(db: Db, file: string, { lines, pairs }: { lines: number; pairs: number }, report: ReportFigure): Promise<void> {
   await db.query(bareTable)
   const importSeconds: number[] = []
   const bare: number[] = []
@@ -75,14 +76,18 @@ async function compare(db: Db, file: string, lines: number, pairs: number): Prom
     if (pair % 2 === 1) steps.reverse()
     for (const step of steps) await step()
   }
-  const { median: middle, low, high } = medianRatio(importSeconds.map((seconds, pair) => seconds / (bare[pair] ?? seconds)))
+  const ratio = medianRatio(importSeconds.map((seconds, pair) => seconds / (bare[pair] ?? seconds)))
   const seconds = median(importSeconds)
-  const met = seconds <= goalSeconds
-  console.log(
-    `import ${seconds.toFixed(1)} s (${Math.round(lines / seconds)} lines/s), goal <= ${goalSeconds} s: ${met ? 'met' : 'NOT met'}`,
-  )
-  console.log(`  ratio to the bare COPY ${middle.toFixed(2)} (95 %: ${low.toFixed(2)} to ${high.toFixed(2)})`)
-  return met
+  const detail = `${Math.round(lines / seconds)} lines/s`
+  report({
+    row: 'import',
+    title: `import of ${lines} lines`,
+    unit: 's',
+    value: singleValue(seconds),
+    goal: { atMost: goalSeconds },
+    detail,
+  })
+  report({ row: 'ratio', title: 'import of a GeoNames file, against a bare COPY', value: ratio })
 }
 
 async function timed<T>(times: number[], run: () => Promise<T>): Promise<T> {

@@ -7,9 +7,10 @@ import { asSuperuser } from '../../e2e/support/database.ts'
 import type { TestPlatform } from '../../e2e/support/test-platform.ts'
 import { requestsPerSecond } from '../bytes/wrk.ts'
 import { endOnSignal } from '../end-on-signal.ts'
+import type { ReportFigure } from '../figure.ts'
 import { type FilledOrganisation, startFilledPlatform } from '../overload/filled-platform.ts'
 import { cpuSeconds } from '../process-cpu.ts'
-import { median, medianRatio, type Ratio } from '../ratio.ts'
+import { median, medianRatio } from '../ratio.ts'
 
 const CONNECTIONS = 32
 /** Number of requested paths of popular videos. wrk requests them in random order. */
@@ -27,9 +28,8 @@ interface Row {
 
 /**
  * Compares reads of videos with the same reads by a bare Express server with prepared statements.
- * Returns true if every row with a goal reaches it.
  */
-export async function bench(args: string[]): Promise<boolean> {
+export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
@@ -46,7 +46,6 @@ export async function bench(args: string[]): Promise<boolean> {
   const baseline = await startBaseline(platform)
   try {
     const copies = await copyVideos(platform, filled, videos)
-    const met: boolean[] = []
     for (const row of buildRows(copies, filled).filter(({ name }) => values.only === undefined || values.only === name)) {
       const sides = {
         platform: { origin: platform.url, ...row.platform, pids: [platform.pid('gateway'), platform.pid('catalogue')] },
@@ -67,17 +66,16 @@ export async function bench(args: string[]): Promise<boolean> {
         }
       }
       const ratio = medianRatio(rates.platform.map((rate, index) => rate / (rates.baseline[index] ?? Number.NaN)))
-      const isMet = row.goal === undefined || ratio.high >= row.goal
-      met.push(isMet)
-      console.log(`${row.name}: ${row.description}, ${CONNECTIONS} connections`)
       for (const side of SIDES)
         console.log(
           `  ${side}: ${Math.round(median(rates[side]))}/s, ${median(milliseconds[side]).toFixed(2)} ms of CPU each without PostgreSQL, ${bytes[side]} bytes`,
         )
-      const verdict = row.goal === undefined ? 'no goal' : `goal ${row.goal}: ${isMet ? 'met' : 'NOT met'}`
-      console.log(`  platform/baseline ${formatRatio(ratio)}, ${verdict}`)
+      report({
+        ...{ row: row.name, title: `${row.description}, against bare Express`, value: ratio },
+        ...(row.goal !== undefined && { goal: { atLeast: row.goal } }),
+        detail: `${Math.round(median(rates.platform))}/s, baseline ${Math.round(median(rates.baseline))}/s`,
+      })
     }
-    return met.every(Boolean)
   } finally {
     await baseline.stop()
     await stop()
@@ -168,8 +166,4 @@ async function startBaseline(platform: TestPlatform): Promise<{ url: string; pid
       await ended
     },
   }
-}
-
-function formatRatio({ median: middle, low, high }: Ratio): string {
-  return `${middle.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}]`
 }

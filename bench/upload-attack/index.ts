@@ -5,6 +5,7 @@ import { startTestPlatform } from '../../e2e/support/test-platform.ts'
 import { uploadByForm, uploadByTus } from '../../e2e/support/timed-uploads.ts'
 import { createTenant } from '../../e2e/support/video-steps.ts'
 import { endOnSignal } from '../end-on-signal.ts'
+import { type ReportFigure, singleValue } from '../figure.ts'
 import { startAttack } from './hostile.ts'
 
 const MAX_GROWTH_MIB = 64
@@ -14,9 +15,9 @@ const FILE_BYTES = 4 * 1024 * 1024
 
 /**
  * Measures uploads of one client without and during an attack by upload forms, and the memory of
- * encoding. Returns true if encoding grows by less than 64 MiB and every good upload is accepted.
+ * encoding.
  */
-export async function bench(args: string[]): Promise<boolean> {
+export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
@@ -74,7 +75,15 @@ export async function bench(args: string[]): Promise<boolean> {
     attack.stop()
     const growth = max.encoding - before.encoding
     console.log(`highest RSS: encoding ${max.encoding} MiB (+${growth}), gateway ${max.gateway} MiB (+${max.gateway - before.gateway})`)
-    return growth < MAX_GROWTH_MIB && during.failures === 0 && during.times.every((list) => list.length > 0)
+    if (during.times.some((list) => list.length === 0)) throw new Error('no upload ended during the attack')
+    report({ row: 'memory', title: 'growth of encoding', unit: 'MiB', value: singleValue(growth), goal: { atMost: MAX_GROWTH_MIB } })
+    report({
+      row: 'failures',
+      title: 'failed uploads of others',
+      unit: 'uploads',
+      value: singleValue(during.failures),
+      goal: { atMost: 0 },
+    })
   } finally {
     await platform.remove()
   }
