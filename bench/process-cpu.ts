@@ -6,9 +6,7 @@ const TICKS = 100
 /** Returns the CPU seconds of a process and its descendants, including those that have ended. */
 export function cpuSeconds(ancestor: number | undefined): number {
   if (ancestor === undefined) return Number.NaN
-  const processes = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => readStat(Number(pid)) ?? [])
+  const processes = listProcesses()
   const sumTicks = (pid: number): number => {
     const ownTicks = processes.find((process) => process.pid === pid)?.ticks ?? 0
     return processes.filter(({ parent }) => parent === pid).reduce((sum, child) => sum + sumTicks(child.pid), ownTicks)
@@ -16,7 +14,21 @@ export function cpuSeconds(ancestor: number | undefined): number {
   return sumTicks(ancestor) / TICKS
 }
 
-function readStat(pid: number): { pid: number; parent: number; ticks: number } | undefined {
+interface ProcessStat {
+  pid: number
+  parent: number
+  /** CPU time of the process and of its ended children, in clock ticks. */
+  ticks: number
+}
+
+/** Returns all processes of this machine. */
+export function listProcesses(): ProcessStat[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => readStat(Number(pid)) ?? [])
+}
+
+function readStat(pid: number): ProcessStat | undefined {
   try {
     // Fields after the name, which may contain any character: state, parent; fields 12 to 15 are
     // user and system time, of the process and of its ended children.

@@ -11,6 +11,8 @@ import type { ReportFigure } from '../figure.ts'
 import { type FilledOrganisation, startFilledPlatform } from '../overload/filled-platform.ts'
 import { cpuSeconds } from '../process-cpu.ts'
 import { median, medianRatio } from '../ratio.ts'
+import { type Copies, copyVideos } from './copy-videos.ts'
+import { zipfSample } from './zipf-sample.ts'
 
 const CONNECTIONS = 32
 /** Number of requested paths of popular videos. wrk requests them in random order. */
@@ -101,52 +103,12 @@ function buildRows({ ids, organisationId }: Copies, filled: readonly FilledOrgan
   ]
 }
 
-/** Returns a sample in which the n-th item is 1/n as frequent as the first one. */
-function zipfSample(items: readonly string[], count: number): string[] {
-  let sum = 0
-  const cumulative = items.map((_, index) => (sum += 1 / (index + 1)))
-  return Array.from({ length: count }, () => {
-    const target = Math.random() * sum
-    let [low, high] = [0, cumulative.length - 1]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((cumulative[middle] ?? 0) < target) low = middle + 1
-      else high = middle
-    }
-    return items[low] ?? ''
-  })
-}
-
 /** Returns the size of the first response. Throws unless it contains the title of the video. */
 async function responseBytes({ origin, paths, headers }: { origin: string; paths: string[]; headers?: Record<string, string> }) {
   const response = await fetch(`${origin}${paths[0]}`, { headers: headers ?? {} })
   const text = await response.text()
   if (!response.ok || !text.includes('Rocket launch')) throw new Error(`${origin}${paths[0]} returned ${response.status}: ${text}`)
   return Buffer.byteLength(text)
-}
-
-interface Copies {
-  ids: string[]
-  organisationId: string
-}
-
-/** Copies the first playable video. Triggers are off, because they would take minutes. */
-function copyVideos(platform: TestPlatform, filled: readonly FilledOrganisation[], count: number): Promise<Copies> {
-  return asSuperuser(platform, async (client) => {
-    await client.query(`set session_replication_role = replica; set search_path = catalogue`)
-    const { rows } = await client.query<{ video_id: string; organisation_id: string }>(
-      `with copies as (
-         insert into video select (jsonb_populate_record(v, jsonb_build_object('video_id', n))).*
-         from video v, generate_series(1, $2::int) n where v.video_id = $1 returning video_id, organisation_id, state
-       ), counted as (
-         insert into video_count (organisation_id, state, videos) select organisation_id, state, count(*) from copies group by 1, 2
-       )
-       select video_id::text, organisation_id::text from copies`,
-      [filled[0]?.videoId, count],
-    )
-    await client.query('analyze video')
-    return { ids: rows.map(({ video_id }) => video_id), organisationId: `${rows[0]?.organisation_id}` }
-  })
 }
 
 async function startBaseline(platform: TestPlatform): Promise<{ url: string; pids: number[]; stop(): Promise<void> }> {
