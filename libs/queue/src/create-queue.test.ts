@@ -342,3 +342,29 @@ test('returns the items of each holder', async () => {
   await leased('w2')
   expect(await queue.findLeasedBy(['w1', 'w3'])).toEqual([held])
 })
+
+test('a lease reads few rows, however many items wait', async () => {
+  await db.query(
+    `insert into work_item (key, kind, group_key, priority, payload, turn)
+     select 'job:' || n, 'encode', 'a', 0, '{}', n from generate_series(1, 20000) n`,
+  )
+  await db.query('analyze work_item')
+  const session = openPostgres({ url: database.url, schema: 'queue', log: testLog, poolSize: 1 })
+  const rowsRead = async () => {
+    await session.query('select pg_stat_force_next_flush()')
+    const [row] = await session.query<{ rows: string }>(
+      `select seq_tup_read + idx_tup_fetch as rows from pg_stat_user_tables where schemaname = 'queue' and relname = 'work_item'`,
+    )
+    return Number(row?.rows)
+  }
+  try {
+    const before = await rowsRead()
+    for (const capacity of [undefined, 5])
+      await createQueue(session).lease({ kinds: ['encode', 'audio'], holder: 'w1', leaseMs: 30_000, ...(capacity && { capacity }) }, never)
+    const read = (await rowsRead()) - before
+    expect(read).toBeGreaterThan(0)
+    expect(read).toBeLessThan(1_000)
+  } finally {
+    await session.close()
+  }
+})

@@ -181,20 +181,31 @@ async function lease(query: Query, request: LeaseRequest, waiting: Waiting, sign
  */
 const IS_DUE = 'due_time <= now()::timestamptz(3)'
 /** Condition on the items that a request may lease. Its parameters are those of `leaseNow`. */
-const CANDIDATES = `state = 'waiting' and kind = any($1) and ${IS_DUE} and ($6::bigint is null or item_id = $6)
+const IS_CANDIDATE = `state = 'waiting' and ${IS_DUE} and ($6::bigint is null or item_id = $6)
   and ($10::text is null or key = $10)
   and ($7::int is null or priority >= $7) and ($8::int is null or priority >= $8 or not exists (
     select from work_item where state = 'waiting' and kind = any($9) and priority >= $8 and ${IS_DUE}))`
-const FIRST_IN_ORDER = 'order by priority desc, turn, item_id limit 1'
+const IN_ORDER = 'order by priority desc, turn, item_id'
+
+/**
+ * Returns SQL of the first `count` candidates of each kind. It reads each kind in the order of the index `work_item_waiting`,
+ * so its cost is independent of the number of waiting items. With \`kind = any(…)\`, PostgreSQL would sort all of them.
+ */
+const firstOfEachKind = (count: number, condition = '') => `select candidate.* from unnest($1::text[]) as requested (kind),
+  lateral (select item_id, weight, skipped_time, priority, turn from work_item where work_item.kind = requested.kind and ${IS_CANDIDATE} ${condition}
+    ${IN_ORDER} limit ${count}) candidate`
+
+/** Candidates of a lease. Others may have locked some of them; fewer leases run at the same moment. */
+const CANDIDATES = 64
 
 /**
  * If the first item needs more resources than the worker has, this records since when it is skipped. After
  * `SKIPPED_SECONDS` no weighted item is leased before it.
  */
-const RECORD_SKIPPED = `with head as (select item_id, weight, skipped_time from work_item where ${CANDIDATES} ${FIRST_IN_ORDER}),
+const RECORD_SKIPPED = `head as (select * from (${firstOfEachKind(1)}) first ${IN_ORDER} limit 1),
   skipped as (update work_item set skipped_time = now() where item_id = (
     select w.item_id from work_item w join head h on w.item_id = h.item_id and h.weight > $5
-    where w.state = 'waiting' and w.skipped_time is null for update of w skip locked))`
+    where w.state = 'waiting' and w.skipped_time is null for update of w skip locked)),`
 const FITS_CAPACITY = `and weight <= $5 and (weight = 0 or not exists (
   select from head where weight > $5 and skipped_time < now() - interval '${SKIPPED_SECONDS} seconds'))`
 
@@ -202,11 +213,13 @@ const FITS_CAPACITY = `and weight <= $5 and (weight = 0 or not exists (
 async function leaseNow(query: Query, request: LeaseRequest): Promise<LeasedItem | undefined> {
   const { kinds, holder, leaseMs, requestId, capacity, itemId, minPriority, yieldTo, key } = request
   const [row] = await query<Row>(
-    `${capacity === undefined ? '' : RECORD_SKIPPED}
+    `with ${capacity === undefined ? '' : RECORD_SKIPPED}
+     candidates as materialized (${firstOfEachKind(CANDIDATES, capacity === undefined ? 'and $5::int is null' : FITS_CAPACITY)})
      update work_item set state = 'leased', fence = nextval('work_fence'), holder = $2, request_id = $4, lease_ms = $3::int,
        lease_end = now() + $3::int * interval '1 millisecond'
      where item_id = (
-       select item_id from work_item where ${CANDIDATES} ${capacity === undefined ? 'and $5::int is null' : FITS_CAPACITY} ${FIRST_IN_ORDER} for update skip locked)
+       select item_id from work_item where item_id = any(array(select item_id from candidates)) and state = 'waiting'
+       ${IN_ORDER} limit 1 for update skip locked)
      returning ${LEASED_COLUMNS}`,
     [
       kinds,
