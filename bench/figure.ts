@@ -15,6 +15,9 @@ export interface Figure {
   detail?: string
 }
 
+/** A figure and the benchmark that measured it. */
+export type BenchFigure = Figure & { bench: string }
+
 /** Receives each figure of a benchmark as soon as it was measured. */
 export type ReportFigure = (figure: Figure) => void
 

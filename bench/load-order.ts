@@ -2,12 +2,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
+/** Kinds of requests, whose times are reported separately. */
+export const KINDS = ['read', 'write', 'segment', 'event', 'upload'] as const
+export type Kind = (typeof KINDS)[number]
+
 /**
  * One request. In its body, `{n}` becomes a new text each time, every `{uuid}` a new UUID, every
  * `{view}` one UUID per request, and every `{now}` the time in milliseconds.
  */
 export interface LoadRequest {
-  kind: 'read' | 'write'
+  kind: Kind
   method: string
   url: string
   headers: Record<string, string>
@@ -34,6 +38,7 @@ export interface Percentiles {
   count: number
   p50: number
   p99: number
+  p999: number
   max: number
 }
 
@@ -48,8 +53,7 @@ export interface Figures {
   /**
    * Times of good responses: from the due time of the request, and from the time when it was sent.
    */
-  reads: { fromDue: Percentiles; fromSend: Percentiles }
-  writes: { fromDue: Percentiles; fromSend: Percentiles }
+  times: Record<Kind, { fromDue: Percentiles; fromSend: Percentiles }>
   /** CPU time of the load generator as a share of one processor. */
   cpuShare: number
 }
@@ -63,7 +67,7 @@ export interface LoadGenerator {
 export function startLoadGenerator(cpus?: string): LoadGenerator {
   const program = [process.execPath, '--disable-warning=ExperimentalWarning', fileURLToPath(new URL('load.ts', import.meta.url))]
   const [command = '', ...args] = cpus === undefined ? program : ['taskset', '-c', cpus, ...program]
-  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced' })
   const exited = once(child, 'exit')
   return {
     async run(order) {
@@ -84,5 +88,5 @@ export function startLoadGenerator(cpus?: string): LoadGenerator {
 export function percentiles(times: readonly number[]): Percentiles {
   const sorted = Float64Array.from(times).sort()
   const percentile = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-  return { count: sorted.length, p50: percentile(0.5), p99: percentile(0.99), max: percentile(1) }
+  return { count: sorted.length, p50: percentile(0.5), p99: percentile(0.99), p999: percentile(0.999), max: percentile(1) }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Figures, type LoadOrder, type LoadRequest, percentiles } from './load-order.ts'
+import { type Figures, KINDS, type Kind, type LoadOrder, type LoadRequest, percentiles } from './load-order.ts'
 
 // Load generator process. It sends the requested load, reports figures, and exits with its parent.
 
@@ -16,7 +16,7 @@ interface Measurements {
    * Times of good responses by kind, in milliseconds: from the due time, and from when a connection
    * was available.
    */
-  times: Record<LoadRequest['kind'], { due: number[]; sent: number[] }>
+  times: Record<Kind, { due: number[]; sent: number[] }>
 }
 
 process.on('message', (order: LoadOrder) => {
@@ -30,7 +30,7 @@ async function run(order: LoadOrder): Promise<Figures> {
     counts: {},
     rejections: 0,
     rejectionsWithRetryAfter: 0,
-    times: { read: { due: [], sent: [] }, write: { due: [], sent: [] } },
+    times: mapKinds(() => ({ due: [], sent: [] })),
   }
   const cpu = process.cpuUsage()
   const started = performance.now()
@@ -62,8 +62,10 @@ async function run(order: LoadOrder): Promise<Figures> {
     counts: measurements.counts,
     rejections: measurements.rejections,
     rejectionsWithRetryAfter: measurements.rejectionsWithRetryAfter,
-    reads: { fromDue: percentiles(measurements.times.read.due), fromSend: percentiles(measurements.times.read.sent) },
-    writes: { fromDue: percentiles(measurements.times.write.due), fromSend: percentiles(measurements.times.write.sent) },
+    times: mapKinds((kind) => ({
+      fromDue: percentiles(measurements.times[kind].due),
+      fromSend: percentiles(measurements.times[kind].sent),
+    })),
     cpuShare: (user + system) / 1e6 / seconds,
   }
 
@@ -92,6 +94,10 @@ async function run(order: LoadOrder): Promise<Figures> {
     await Promise.race([Promise.all(pendingRequests), delay(DRAIN_MS)])
     measurements.counts['no response'] = pendingRequests.size
   }
+}
+
+function mapKinds<T>(build: (kind: Kind) => T): Record<Kind, T> {
+  return Object.fromEntries(KINDS.map((kind) => [kind, build(kind)])) as Record<Kind, T>
 }
 
 /** Resolves with true for a good response. */

@@ -1,5 +1,4 @@
-import { isGoalMet } from './figure.ts'
-import type { BenchFigure } from './results.ts'
+import { type BenchFigure, isGoalMet } from './figure.ts'
 
 const ROW_HEIGHT = 26
 const WIDTH = 860

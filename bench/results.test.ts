@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { singleValue } from './figure.ts'
+import { type BenchFigure, singleValue } from './figure.ts'
 import { drawPlot } from './plot.ts'
-import { type BenchFigure, formatTable } from './results.ts'
+import { formatTable } from './results.ts'
 
 const figures: BenchFigure[] = [
   {

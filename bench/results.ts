@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { type Figure, formatGoal, formatValue, isGoalMet } from './figure.ts'
+import { type BenchFigure, formatGoal, formatValue, isGoalMet } from './figure.ts'
 import { drawPlot } from './plot.ts'
 
 /** Figures of a run, as `bench/results/DATE.json` has them. */
@@ -11,9 +11,6 @@ export interface Results {
   machine: Machine
   figures: BenchFigure[]
 }
-
-/** A figure and the benchmark that measured it. */
-export type BenchFigure = Figure & { bench: string }
 
 export interface Machine {
   processor: string

@@ -64,9 +64,9 @@ export async function abuseReports(platform: TestPlatform, generator: LoadGenera
   const measureOthers = async (name: string) => {
     const headers = { authorization: `Bearer ${small.key}` }
     const requests = [{ kind: 'read' as const, method: 'GET', url: `${platform.url}/v2${lightPath}`, headers }]
-    const { reads, counts } = await generator.run({ name, requests, seconds, connections: LIGHT_CALLERS })
+    const { times, counts } = await generator.run({ name, requests, seconds, connections: LIGHT_CALLERS })
     if (Object.keys(counts).join() !== 'read 200') throw new Error(`other requests failed: ${JSON.stringify(counts)}`)
-    return reads.fromSend
+    return times.read.fromSend
   }
 
   for (const path of [...heavyPaths, lightPath]) await fetchReport(path === lightPath ? small.key : large.key, path)

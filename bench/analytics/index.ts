@@ -4,7 +4,7 @@ import { startTestPlatform, type TestPlatform } from '../../e2e/support/test-pla
 import { endOnSignal } from '../end-on-signal.ts'
 import { type ReportFigure, singleValue } from '../figure.ts'
 import { type LoadGenerator, type LoadRequest, startLoadGenerator } from '../load-order.ts'
-import { startFilledPlatform } from '../overload/filled-platform.ts'
+import { type FilledPlatform, startFilledPlatform } from '../overload/filled-platform.ts'
 import { cpuSeconds } from '../process-cpu.ts'
 import { median, medianRatio } from '../ratio.ts'
 import { abuseReports } from './abuse.ts'
@@ -77,7 +77,7 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
   }
 }
 
-async function startEmptyPlatform(): Promise<Awaited<ReturnType<typeof startFilledPlatform>>> {
+async function startEmptyPlatform(): Promise<Omit<FilledPlatform, 'sourceUrl'>> {
   const platform = await startTestPlatform({ VITASCOPE_LIMITS: 'off' })
   return { platform, filled: [], stop: platform.remove }
 }

@@ -51,7 +51,7 @@ async function compare(
     const figures = await generator.run({ name, requests, seconds: length, connections: writers })
     const done = figures.counts['write 200'] ?? 0
     if (Object.keys(figures.counts).join() !== 'write 200') throw new Error(`not every write succeeded: ${JSON.stringify(figures.counts)}`)
-    return { rate: done / figures.seconds, p50: figures.writes.fromSend.p50 }
+    return { rate: done / figures.seconds, p50: figures.times.write.fromSend.p50 }
   }
   for (const which of [0, 1] as const) await measureWrites(which, `warm ${writers} ${which}`, WARM_SECONDS)
   for (let pair = 0; pair < pairs; pair++) {

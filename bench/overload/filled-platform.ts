@@ -9,7 +9,16 @@ import { createTenant, createUser, upload, waitUntilSettled } from '../../e2e/su
 /** A video and the keys of its organisation. */
 export interface FilledOrganisation {
   videoId: string
+  organisationId: string
   keys: readonly string[]
+}
+
+export interface FilledPlatform {
+  platform: TestPlatform
+  filled: FilledOrganisation[]
+  /** URL of the source of the videos. */
+  sourceUrl: string
+  stop(): Promise<void>
 }
 
 const ORGANISATIONS = 4
@@ -19,10 +28,7 @@ const KEYS_EACH = 4
  * Starts the whole platform like `npm start`, but without limits, with this number of playable
  * videos spread over four organisations.
  */
-export async function startFilledPlatform(
-  videos: number,
-  env: Record<string, string> = {},
-): Promise<{ platform: TestPlatform; filled: FilledOrganisation[]; stop(): Promise<void> }> {
+export async function startFilledPlatform(videos: number, env: Record<string, string> = {}): Promise<FilledPlatform> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-bench-overload-'))
   const sources = await startSourceServer(folder)
   const undo = async () => {
@@ -47,12 +53,13 @@ export async function startFilledPlatform(
         const { body } = await platform.withKey(key).post<{ video_id: string }>(`/media/${media_id}/publish`)
         ids.push(body.video_id)
       }
-      for (const videoId of ids) filled.push({ videoId, keys })
+      for (const videoId of ids) filled.push({ videoId, organisationId, keys })
     }
     const started = platform
     return {
       platform: started,
       filled,
+      sourceUrl: `${sources.url}/small.mp4`,
       async stop() {
         await started.remove()
         await undo()

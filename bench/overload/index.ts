@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { leaveOneCore } from '../cores.ts'
 import { endOnSignal } from '../end-on-signal.ts'
 import { type ReportFigure, singleValue } from '../figure.ts'
+import { shuffle } from '../load/model.ts'
 import { type Figures, type LoadRequest, startLoadGenerator } from '../load-order.ts'
 import { type FilledOrganisation, startFilledPlatform } from './filled-platform.ts'
 
@@ -86,13 +87,7 @@ function createMix(url: string, filled: readonly FilledOrganisation[], writeShar
     if (nth % 9 < 4) return { kind: 'read', method: 'GET', url: video, headers: guest }
     return { kind: 'read', method: 'GET', url: nth % 9 < 7 ? video : `${url}/v2/video?limit=20`, headers }
   })
-  // Shuffled, so that each part has the same mix as all requests.
-  for (let nth = requests.length - 1; nth > 0; nth--) {
-    const swapIndex = Math.floor(Math.random() * (nth + 1))
-    const [one, two] = [requests[nth], requests[swapIndex]]
-    if (one && two) [requests[nth], requests[swapIndex]] = [two, one]
-  }
-  return requests
+  return shuffle(requests)
 }
 
 function pick<T>(list: readonly T[]): T {
@@ -109,7 +104,7 @@ function reportFigures(
 ): void {
   const capacity = (computeGoodput(capacities[0]) + computeGoodput(capacities[1])) / 2
   const good = done(figures, offered.seconds)
-  const base = (capacities[0].reads.fromDue.p99 + capacities[1].reads.fromDue.p99) / 2
+  const base = (capacities[0].times.read.fromDue.p99 + capacities[1].times.read.fromDue.p99) / 2
   const writes = Object.entries(figures.counts).flatMap(([outcome, n]) => (outcome.startsWith('write ') ? [n] : []))
   console.log(
     `overload: ${offered.rate.toFixed(0)}/s offered for ${offered.seconds} s (${(offered.rate / capacity).toFixed(2)} times capacity)`,
@@ -120,15 +115,15 @@ function reportFigures(
       .join(', ')}`,
   )
   console.log(`  goodput ${good.toFixed(0)}/s of capacity ${capacity.toFixed(0)}/s: ${percent(good / capacity)}`)
-  printTimes('accepted reads, from the due time', figures.reads.fromDue)
-  printTimes('accepted reads, from the time of sending', figures.reads.fromSend)
-  printTimes('accepted writes, from the due time', figures.writes.fromDue)
+  printTimes('accepted reads, from the due time', figures.times.read.fromDue)
+  printTimes('accepted reads, from the time of sending', figures.times.read.fromSend)
+  printTimes('accepted writes, from the due time', figures.times.write.fromDue)
   console.log(`  the load generator used ${percent(figures.cpuShare)} of a processor`)
   const load = `at ${(offered.rate / capacity).toFixed(1)} times capacity`
   const detail = `${good.toFixed(0)}/s`
   const writesDone = count(figures, 'write', 200) / writes.reduce((sum, n) => sum + n, 0)
   const withRetryAfter = figures.rejections === 0 ? 1 : figures.rejectionsWithRetryAfter / figures.rejections
-  const p99 = singleValue(figures.reads.fromDue.p99 / base)
+  const p99 = singleValue(figures.times.read.fromDue.p99 / base)
   const goodput = singleValue(good / computeGoodput(same))
   report({
     row: 'goodput',
@@ -152,7 +147,7 @@ function reportFigures(
 }
 
 function printCapacity(title: string, figures: Figures): void {
-  const { fromDue } = figures.reads
+  const { fromDue } = figures.times.read
   console.log(
     `${title}: ${computeGoodput(figures).toFixed(0)}/s, reads p50 ${ms(fromDue.p50)}, p99 ${ms(fromDue.p99)}; the load generator used ${percent(figures.cpuShare)} of a processor`,
   )
@@ -163,7 +158,7 @@ function printCapacity(title: string, figures: Figures): void {
   )
 }
 
-function printTimes(title: string, { p50, p99, max }: Figures['reads']['fromDue']): void {
+function printTimes(title: string, { p50, p99, max }: Figures['times']['read']['fromDue']): void {
   console.log(`  ${title}: p50 ${ms(p50)}, p99 ${ms(p99)}, maximum ${ms(max)}`)
 }
 

@@ -1,5 +1,5 @@
 /** Returns a sample in which the n-th item is 1/n as frequent as the first one. */
-export function zipfSample(items: readonly string[], count: number): string[] {
+export function zipfSample<T>(items: readonly T[], count: number): T[] {
   let sum = 0
   const cumulative = items.map((_, index) => (sum += 1 / (index + 1)))
   return Array.from({ length: count }, () => {
@@ -10,6 +10,6 @@ export function zipfSample(items: readonly string[], count: number): string[] {
       if ((cumulative[middle] ?? 0) < target) low = middle + 1
       else high = middle
     }
-    return items[low] ?? ''
+    return items[low] as T
   })
 }

@@ -1,14 +1,14 @@
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { type Figure, formatFigure, isGoalMet, type ReportFigure } from '../bench/figure.ts'
-import { type BenchFigure, describeMachine, writeResults } from '../bench/results.ts'
-import { SUITE } from '../bench/suite.ts'
+import { type BenchFigure, type Figure, formatFigure, isGoalMet, type ReportFigure } from './figure.ts'
+import { describeMachine, writeResults } from './results.ts'
+import { SUITE } from './suite.ts'
 
 // npm run bench -- NAME [options]: runs bench/NAME/index.ts.
 // npm run bench [-- --pairs N]: runs all benchmarks with performance targets, and writes bench/results/DATE.*.
 // Run nothing else at the same time.
-const folder = new URL('../bench/', import.meta.url)
+const folder = new URL('.', import.meta.url)
 const args = process.argv.slice(2)
 const entries = await readdir(folder, { withFileTypes: true })
 const names = entries.filter((entry) => entry.isDirectory() && entry.name !== 'results').map((entry) => entry.name)
