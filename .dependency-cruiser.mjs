@@ -10,6 +10,7 @@ const libs = {
   telemetry: [],
   process: ['config', 'errors', 'telemetry'],
   security: ['errors'],
+  'playback-policy': ['errors', 'security'],
   captions: ['concurrency', 'errors'],
   'embedded-postgres': [],
   grpc: ['concurrency', 'errors', 'telemetry', 'proto'],

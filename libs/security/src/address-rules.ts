@@ -1,6 +1,6 @@
 import type { FieldError } from '@vitascope/errors'
 import ipaddr from 'ipaddr.js'
-import { parseAddress } from './address.ts'
+import { type ParsedAddress, parseAddress } from './address.ts'
 
 /** One address or network, such as `203.0.113.7/32` or `2001:db8::/48`. The host bits are cleared. */
 export interface AddressRule {
@@ -32,9 +32,12 @@ export function parseAddressRules(
  * rule.
  */
 export function isAddressAllowed(address: string, rules: AddressRules): boolean {
-  if (rules.length === 0) return true
-  const parsed = parseAddress(address)
-  return parsed !== undefined && rules.some((rule) => rule.network.kind() === parsed.kind() && parsed.match(rule.network, rule.bits))
+  return rules.length === 0 || matchesAddress(parseAddress(address), rules)
+}
+
+/** Returns whether one of the rules contains the parsed address. */
+export function matchesAddress(address: ParsedAddress | undefined, rules: AddressRules): boolean {
+  return address !== undefined && rules.some(({ network, bits }) => network.kind() === address.kind() && address.match(network, bits))
 }
 
 function parseRule(text: string): AddressRule | undefined {

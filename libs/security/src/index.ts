@@ -1,9 +1,9 @@
 /** Normalised addresses. */
-export { normaliseAddress } from './address.ts'
+export { normaliseAddress, type ParsedAddress, parseAddress } from './address.ts'
 /** Networks that limits count an address by. */
 export { addressGroups, toWidestNetwork } from './address-group.ts'
 /** Rules for the addresses of viewers that may load files. */
-export { type AddressRule, type AddressRules, isAddressAllowed, parseAddressRules } from './address-rules.ts'
+export { type AddressRule, type AddressRules, isAddressAllowed, matchesAddress, parseAddressRules } from './address-rules.ts'
 /** Addresses of clients behind proxies. */
 export { clientAddress } from './client-address.ts'
 /** Keys that stored values are encrypted with. */

@@ -1,0 +1,178 @@
+import { type AddressRules, isAddressAllowed, matchesAddress, type ParsedAddress, parseAddress } from '@vitascope/security'
+import { type DomainPattern, matchesDomain, parsePageUrl } from './domain.ts'
+import { matchesReferrer } from './referrer.ts'
+import type { Conditions, PlaybackKind, Rule } from './rules.ts'
+
+/** Everything that decides who may watch a video. */
+export interface PlaybackPolicy {
+  /** From this time on, nothing of the video may be loaded. */
+  expires: Date | undefined
+  /** Every request needs a token, because the video requires one or its profile has a password. */
+  tokenRequired: 'token' | 'password' | undefined
+  /** Only these addresses may load files. Pages and records are not restricted. Empty: all may. */
+  allowed: AddressRules
+  /** Rules of the video, and then those of its organisation. The first rule whose conditions are true decides. */
+  videoRules: readonly Rule[]
+  organisationRules: readonly Rule[]
+  /** Decision if no rule decides. */
+  allowsByDefault: boolean
+}
+
+export interface PlaybackRequest {
+  kind: PlaybackKind
+  /** Address of the viewer. */
+  address: string
+  /** URL of the page that requests or embeds the video; undefined if the browser does not send it. */
+  referrer: string | undefined
+  /** Domain of that page, see `toDomain`. For a page token, the domain of the page that embedded the player. */
+  domain: string | undefined
+  /** ISO 3166-1 code; undefined if unknown. */
+  country: string | undefined
+  /** Height in pixels of the requested rendition; undefined for other files. */
+  height: number | undefined
+  now: Date
+  /** The verified token of the request; undefined if it has none. */
+  token: VerifiedToken | undefined
+}
+
+/** A token whose signature, video and time were verified, or the reason why it is rejected. */
+export type VerifiedToken = { claims: TokenClaims; rejection?: never } | { rejection: string; claims?: never }
+
+/** Restrictions of a token, and other claims for the conditions of rules. */
+export interface TokenClaims {
+  /** Domains of pages, one of which must embed the video. */
+  domains?: readonly DomainPattern[]
+  address?: string
+  country?: string
+  maxHeight?: number
+  kinds?: ReadonlySet<string>
+  /** All claims that are texts, and the first ten texts of lists. */
+  custom: ReadonlyMap<string, readonly string[]>
+}
+
+/** Stable codes of refusals. */
+export type RefusalCode =
+  | 'not_found'
+  | 'token_required'
+  | 'password_required'
+  | 'token_refused'
+  | 'token_wrong_address'
+  | 'token_wrong_country'
+  | 'token_wrong_domain'
+  | 'token_wrong_height'
+  | 'token_wrong_kind'
+  | 'address_refused'
+  | 'rule_refused'
+
+/** The rule that decided. `index` is its position in its list. */
+export interface FiredRule {
+  list: 'video' | 'organisation'
+  index: number
+  name: string
+}
+
+export interface Decision {
+  allowed: boolean
+  /** Absent if the request is allowed. */
+  code?: RefusalCode
+  /** The rule that decided; absent if another part of the policy or the default decided. */
+  rule?: FiredRule
+  /** Text of that rule for viewers. */
+  message?: string
+  /** Reason why the token is rejected. */
+  tokenRejection?: string
+  /** Claim without which an allowing rule did not decide, although its other conditions were true. */
+  missingClaim?: string
+  /** Rules that only report, and would have denied the request before the decision. */
+  reported: readonly FiredRule[]
+}
+
+/** Kinds that the allowed addresses do not restrict. */
+const NOT_FILES: ReadonlySet<PlaybackKind> = new Set(['page', 'record'])
+
+/**
+ * Decides whether a request may be answered. The order is: the expiry, the token, the allowed addresses, the rules of
+ * the video, the rules of the organisation, the default.
+ */
+export function decide(policy: PlaybackPolicy, request: PlaybackRequest): Decision {
+  const refusal = findRefusal(policy, request)
+  return refusal ? { allowed: false, reported: [], ...refusal } : applyRules(policy, request)
+}
+
+/** Returns the refusal by another part of the policy than its rules. */
+function findRefusal(policy: PlaybackPolicy, request: PlaybackRequest): Pick<Decision, 'code' | 'tokenRejection'> | undefined {
+  const { token, kind, now } = request
+  if (policy.expires && policy.expires <= now) return { code: 'not_found' }
+  if (token?.rejection !== undefined) return { code: 'token_refused', tokenRejection: token.rejection }
+  const wrongClaim = token && findWrongClaim(token.claims, request)
+  if (wrongClaim) return { code: wrongClaim }
+  // A page without a token shows the password form, or that a token is missing.
+  if (policy.tokenRequired && !token && kind !== 'page')
+    return { code: policy.tokenRequired === 'token' ? 'token_required' : 'password_required' }
+  if (!NOT_FILES.has(kind) && !isAddressAllowed(request.address, policy.allowed)) return { code: 'address_refused' }
+  return undefined
+}
+
+function findWrongClaim(claims: TokenClaims, request: PlaybackRequest): RefusalCode | undefined {
+  const { domains, address, country, maxHeight, kinds } = claims
+  if (address !== undefined && address !== request.address) return 'token_wrong_address'
+  if (country !== undefined && country !== request.country) return 'token_wrong_country'
+  const { domain } = request
+  if (domains && !(domain !== undefined && domains.some((pattern) => matchesDomain(domain, pattern)))) return 'token_wrong_domain'
+  if (kinds && !kinds.has(request.kind)) return 'token_wrong_kind'
+  if (maxHeight !== undefined && request.height !== undefined && request.height > maxHeight) return 'token_wrong_height'
+  return undefined
+}
+
+function applyRules(policy: PlaybackPolicy, request: PlaybackRequest): Decision {
+  const reported: FiredRule[] = []
+  let missingClaim: string | undefined
+  // Parsed once, because a list may have a hundred rules.
+  const parsed = { address: parseAddress(request.address), page: parsePageUrl(request.referrer) }
+  const lists = [
+    ['video', policy.videoRules],
+    ['organisation', policy.organisationRules],
+  ] as const
+  for (const [list, rules] of lists) {
+    for (const [index, rule] of rules.entries()) {
+      if (!matchesRequest(rule.conditions, request, parsed)) continue
+      const missing = findMissingClaim(rule.conditions, request)
+      if (missing !== undefined) {
+        if (rule.allows) missingClaim ??= missing
+        continue
+      }
+      const fired = { list, index, name: rule.name }
+      if (rule.reportOnly) reported.push(fired)
+      else if (rule.allows) return { allowed: true, rule: fired, reported }
+      else return refuse({ rule: fired, message: rule.message })
+    }
+  }
+  return policy.allowsByDefault ? { allowed: true, reported } : refuse({})
+
+  function refuse(by: Pick<Decision, 'rule' | 'message'>): Decision {
+    return { allowed: false, code: 'rule_refused', ...by, ...(missingClaim !== undefined && { missingClaim }), reported }
+  }
+}
+
+interface ParsedRequest {
+  address: ParsedAddress | undefined
+  page: URL | undefined
+}
+
+/** Returns whether all conditions except those on claims are true. */
+function matchesRequest(conditions: Conditions, request: PlaybackRequest, { address, page }: ParsedRequest): boolean {
+  const { domains, referrers, countries, unknownCountry, addresses, kinds, from, until } = conditions
+  if (kinds.size > 0 && !kinds.has(request.kind)) return false
+  const time = request.now.getTime()
+  if (time < from || time >= until) return false
+  if (countries.size > 0 && !(request.country === undefined ? unknownCountry : countries.has(request.country))) return false
+  const { domain } = request
+  if (domains.length > 0 && !(domain !== undefined && domains.some((pattern) => matchesDomain(domain, pattern)))) return false
+  if (referrers.length > 0 && !(page !== undefined && referrers.some((pattern) => matchesReferrer(page, pattern)))) return false
+  return addresses.length === 0 || matchesAddress(address, addresses)
+}
+
+/** Returns the first claim of the conditions that the token has not, or with another value. */
+function findMissingClaim({ claims }: Conditions, { token }: PlaybackRequest): string | undefined {
+  return claims.find(({ name, values }) => !token?.claims?.custom.get(name)?.some((value) => values.has(value)))?.name
+}

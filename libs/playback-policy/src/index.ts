@@ -1,0 +1,25 @@
+/** Decisions about requests. */
+export {
+  type Decision,
+  decide,
+  type FiredRule,
+  type PlaybackPolicy,
+  type PlaybackRequest,
+  type RefusalCode,
+  type TokenClaims,
+  type VerifiedToken,
+} from './decide.ts'
+/** Domains of pages that embed videos. */
+export { type DomainPattern, parseDomainPattern, toDomain } from './domain.ts'
+/** Pages that may embed the player. */
+export { frameAncestors } from './frame-ancestors.ts'
+/** Rules and their fields. */
+export {
+  type ConditionFields,
+  compileRules,
+  PLAYBACK_KINDS,
+  type PlaybackKind,
+  RULE_LIMITS,
+  type Rule,
+  type RuleFields,
+} from './rules.ts'
