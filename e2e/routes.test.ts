@@ -130,7 +130,7 @@ describe('every route', () => {
         return result.status === 403 ? undefined : show(result)
       },
     )
-    expect(await rows()).toBe(before)
+    expect(await rows()).toEqual(before)
   })
 
   test('changes no record of another organisation', async () => {
@@ -146,7 +146,7 @@ describe('every route', () => {
         return result.status === 403 || result.status === 404 ? undefined : show(result)
       },
     )
-    expect(await rows()).toBe(before)
+    expect(await rows()).toEqual(before)
   }, 60_000)
 
   test('returns the same response for a foreign id as for a missing one', async () => {

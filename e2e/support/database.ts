@@ -65,9 +65,8 @@ export function dump(platform: TestPlatform, except: RegExp = /^$/): Promise<Map
   })
 }
 
-/** Returns a short text that changes when any row changes. */
-export async function fingerprint(platform: TestPlatform, except?: RegExp): Promise<string> {
-  return createHash('sha256')
-    .update(JSON.stringify([...(await dump(platform, except))]))
-    .digest('hex')
+/** Returns a short text for each table, which changes when any of its rows changes. */
+export async function fingerprint(platform: TestPlatform, except?: RegExp): Promise<Record<string, string>> {
+  const tables = [...(await dump(platform, except))]
+  return Object.fromEntries(tables.map(([name, lines]) => [name, createHash('sha256').update(lines).digest('hex')]))
 }
