@@ -27,8 +27,8 @@ afterAll(() => fixture?.close())
 const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples }) => samples.payloads))
 const formatOperation = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
 
-/** Routes with their own idempotency: a unique name, an offset, an event id, or a required object. */
-const OWN_IDEMPOTENCY = ['/upload/object', '/upload/tus', '/upload/success', '/analytics/events']
+/** Routes with their own idempotency: a unique name, an offset, an event id, a required object, or no effect. */
+const OWN_IDEMPOTENCY = ['/security/explain', '/upload/object', '/upload/tus', '/upload/success', '/analytics/events']
 
 /** Additional fields for routes whose sample payload alone does not succeed. */
 const EXTRA_FIELDS: Record<string, () => Payload> = {

@@ -16,6 +16,7 @@ import { metadataRows } from './metadata.ts'
 import { oauthRows } from './oauth.ts'
 import { organisationRows } from './organisation.ts'
 import { overlayRows } from './overlay.ts'
+import { playbackRuleRows } from './playback-rules.ts'
 import { playlistRows } from './playlist.ts'
 import { presentationRows } from './presentation.ts'
 import { queueJobRows } from './queue-job.ts'
@@ -52,6 +53,7 @@ export const nouns: readonly NounRows[] = [
   themeRows,
   videoPasswordRows,
   securityRows,
+  playbackRuleRows,
   overlayRows,
   contactFormRows,
   collaborateRows,

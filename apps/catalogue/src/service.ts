@@ -16,6 +16,7 @@ import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
+import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
@@ -69,6 +70,8 @@ import { createOverlayStore } from './overlay/overlay-store.ts'
 import { createPerOrganisationTransactions } from './per-organisation-transactions.ts'
 import { playbackPolicyHandlers } from './playback-policy/playback-policy-rpc.ts'
 import { createPlaybackPolicyStore } from './playback-policy/playback-policy-store.ts'
+import { playbackRulesHandlers } from './playback-policy/playback-rules-rpc.ts'
+import { createPlaybackRulesStore } from './playback-rules/playback-rules-store.ts'
 import { playlistHandlers } from './playlist/playlist-rpc.ts'
 import { createPlaylistStore } from './playlist/playlist-store.ts'
 import { createPresentationPolicies } from './presentation/presentation-policy.ts'
@@ -207,6 +210,16 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   server.implement(QuotaServiceService, quotaHandlers(db, { reservations, organisations }))
   server.implement(VideoSummaryServiceService, videoSummaryHandlers(createVideoSummaryStore(db)))
   server.implement(PlaybackPolicyServiceService, playbackPolicyHandlers(policies, createPresentationPolicies(db)))
+  server.implement(
+    PlaybackRulesServiceService,
+    playbackRulesHandlers({
+      rules: createPlaybackRulesStore(db),
+      policies,
+      organisations,
+      tokenKeys: config.tokenKeys,
+      publicHost: new URL(config.publicUrl).host,
+    }),
+  )
   server.implement(
     PresentationServiceService,
     presentationHandlers({ presentations: createPresentationStore(db, enqueue), slideJobs, organisations }),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import {
   LIMITS,
   type ObjectStoreSettings,
+  PUBLIC_URL,
   type Reader,
   readDeliveryS3Mode,
   readDownloadLimits,
@@ -33,6 +34,8 @@ export interface DeliveryConfig {
   /** TLS between services, including the gateway's requests for files; undefined for plain text. */
   tls?: TlsSettings | undefined
   tokenKeys: TokenKeys
+  /** Prefix of the platform's own pages; undefined if they have the host of the requests for files. */
+  publicUrl?: string | undefined
   objects: ObjectStoreSettings
   /**
    * `proxy`: delivery sends the files of a bucket. `redirect`: clients are redirected to them.
@@ -84,6 +87,7 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
     catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
     encodingAddress: readServiceAddress(read, 'ENCODING'),
     principalKeys: readPrincipalKeys(read, { isServer: false }),
+    publicUrl: read.url('VITASCOPE_PUBLIC_URL', { ...PUBLIC_URL, defaultText: 'the host of the request' }),
     tls: readTls(read),
     objects: readObjectStore(read),
     s3Mode: readDeliveryS3Mode(read),

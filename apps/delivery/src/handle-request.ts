@@ -2,21 +2,24 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { isDomainError } from '@vitascope/errors'
 
-import { type TokenCheck, type TokenKeys, verifyVideoToken } from '@vitascope/security'
+import { decide, isSameHost, type PlaybackRequest, toDomain, type VerifiedToken, verifyToken } from '@vitascope/playback-policy'
+import type { TokenKeys } from '@vitascope/security'
 import type { ObjectStorage, PresignUrl } from '@vitascope/storage'
 import { LRUCache } from 'lru-cache'
 import { accelRedirect } from './accel-redirect.ts'
 import { locateFile, renditionsAddedTo, withVariants } from './added/added-renditions.ts'
-import { admit, type PlaybackPolicy } from './admission.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
 import { parseCaptionPath } from './captions/hls-captions.ts'
 import { serveCaptions } from './captions/serve-captions.ts'
 import { type DeliveryPath, parseDeliveryPath, withToken } from './delivery-path.ts'
+import type { DeliveryPolicy } from './delivery-policy.ts'
+import { findKind } from './file-kind.ts'
 import { createStreamReader, type ObjectReader } from './object/send-object.ts'
 import type { PolicyCache } from './policy-cache.ts'
 import { type PreviewFiles, previewJob } from './preview-playlist/preview-files.ts'
 import { sendProblem } from './problem.ts'
 import { isRedirected, redirectToBucket } from './redirect-to-bucket.ts'
+import type { RefusalReports } from './refusal-reports.ts'
 import { sendText } from './response/send-text.ts'
 import { PLAYLIST_TYPE, serveObject } from './response/serve-object.ts'
 
@@ -35,6 +38,9 @@ export interface DeliveryParts {
   captionTexts: CaptionTexts
   preview: PreviewFiles
   tokenKeys: TokenKeys
+  /** Host and port of the platform's own pages. They may also have the host of the request. */
+  pageHost: string | undefined
+  refusals: RefusalReports
 }
 
 export interface RequestOptions {
@@ -83,16 +89,37 @@ export function createRequestHandler(parts: DeliveryParts) {
       const policy = await parts.policies.get(requested, { fresh })
       if (!policy) return sendProblem(response, 404, 'not_found')
       const token = requested.token === undefined ? undefined : await verify(requested.token, policy.videoId, address)
-      const admission = admit(policy, { version: requested.version, token, address, now: new Date() })
-      if (!admission.admitted) return sendProblem(response, admission.reason === 'not_found' ? 404 : 403, admission.reason)
-      const file: ServedFile = { request, response, ...admission, ...requested, accelPath, signal }
+      // The version must be one of the video's sets, so that rotated URLs stop working.
+      const set = policy.sets.find(({ version }) => version === requested.version)
+      if (!set) return sendProblem(response, 404, 'not_found')
+      const decision = decide(policy.rules, {
+        ...{ kind: findKind(requested), address, token, country: undefined, height: undefined, now: new Date() },
+        ...readPage(request, parts.pageHost),
+      })
+      parts.refusals.report(decision.reported, { videoId: policy.videoId, address })
+      if (!decision.allowed) {
+        const code = decision.code ?? 'not_found'
+        parts.refusals.count(code)
+        return sendProblem(response, code === 'not_found' ? 404 : 403, code, {}, decision.message || undefined)
+      }
+      const open = policy.isOpen && token === undefined
+      const file: ServedFile = {
+        request,
+        response,
+        ...requested,
+        prefix: set.prefix,
+        open,
+        expires: policy.rules.expires,
+        accelPath,
+        signal,
+      }
       try {
         return await serveFile(parts, file, policy)
       } catch (error) {
         const isMissing = isDomainError(error) && (error.kind === 'not_found' || error.reason === 'BAD_OBJECT_NAME')
         if (!isMissing) throw error
         // A set that was in progress may have been finished since the policy was cached.
-        if (previewJob(admission.prefix) !== undefined && !fresh) return serve(true)
+        if (previewJob(set.prefix) !== undefined && !fresh) return serve(true)
         sendProblem(response, 404, 'not_found')
       }
     }
@@ -114,7 +141,7 @@ interface ServedFile {
   signal: AbortSignal
 }
 
-async function serveFile(parts: DeliveryParts, target: ServedFile, { captions, added }: PlaybackPolicy) {
+async function serveFile(parts: DeliveryParts, target: ServedFile, { captions, added }: DeliveryPolicy) {
   const { storage, objects, presign, captionTexts: texts, preview } = parts
   const { request, response, open, accelPath, signal } = target
   const { prefix, file } = locateFile(target.file, target.prefix, added)
@@ -146,7 +173,7 @@ async function serveFile(parts: DeliveryParts, target: ServedFile, { captions, a
 async function readMasterPlaylist(
   { storage, preview }: DeliveryParts,
   { prefix, signal }: ServedFile,
-  { captions, added }: Pick<PlaybackPolicy, 'captions' | 'added'>,
+  { captions, added }: Pick<DeliveryPolicy, 'captions' | 'added'>,
 ): Promise<string> {
   const jobId = previewJob(prefix)
   const read = async (from: string) => text((await storage.open(`${from}/${captions.masterPath}`, { signal })).stream)
@@ -164,18 +191,29 @@ async function readMasterPlaylist(
 }
 
 /**
+ * Returns the page that requests the file. Scripts of other origins send `Origin`, and `Referer` without the path or not
+ * at all. Media elements send only `Referer`.
+ */
+function readPage({ headers }: IncomingMessage, pageHost: string | undefined): Pick<PlaybackRequest, 'referrer' | 'domain' | 'isOwnPage'> {
+  const { origin, referer } = headers
+  const page = origin ?? referer
+  return { referrer: referer ?? origin, domain: toDomain(page), isOwnPage: isSameHost(page, pageHost) || isSameHost(page, headers.host) }
+}
+
+/**
  * Returns a verifier that caches valid tokens. Players send the same token for every segment, so
  * its signature is checked once and later only its expiry.
  */
 function createTokenVerifier(keys: TokenKeys) {
-  const good = new LRUCache<string, Date>({ max: 10_000, ttl: 60_000 })
-  return async (token: string, videoId: string, address: string): Promise<TokenCheck> => {
+  const good = new LRUCache<string, VerifiedToken & { expires: Date }>({ max: 10_000, ttl: 60_000 })
+  return async (token: string, videoId: string, address: string): Promise<VerifiedToken> => {
     const name = `${videoId} ${address} ${token}`
-    const expires = good.get(name)
+    const cached = good.get(name)
     const now = new Date()
-    if (expires) return expires > now ? { allowed: true, expires } : { allowed: false, reason: 'expired' }
-    const verdict = await verifyVideoToken(token, { videoId, address, now }, keys)
-    if (verdict.allowed) good.set(name, verdict.expires)
-    return verdict
+    if (cached) return cached.expires > now ? cached : { rejection: 'expired' }
+    const verified = await verifyToken(token, { videoId, address, now }, keys)
+    const { expires } = verified
+    if (expires) good.set(name, { ...verified, expires })
+    return verified
   }
 }

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { createLoadingCache } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
+import { buildPolicy, isOpen } from '@vitascope/playback-policy'
 import type {
   GetPlaybackPolicyResponse,
   GetPresentationPolicyResponse,
   PlaybackPolicyServiceService,
 } from '@vitascope/proto/catalogue/v1/playback_policy'
-import { parseAddressRules } from '@vitascope/security'
-import type { PlaybackPolicy } from './admission.ts'
 import { type CaptionSettings, NO_CAPTIONS } from './captions/hls-captions.ts'
 import type { DeliveryPath } from './delivery-path.ts'
+import type { DeliveryPolicy } from './delivery-policy.ts'
 
 /** Maximum age of a cached policy. Policy changes must take effect within 5 s, including the catalogue's share. */
 const FRESH_MS = 2_000
@@ -26,19 +26,19 @@ export interface PolicyCache {
    * Returns undefined if it does not exist. `fresh` bypasses the cache. Throws `unavailable` if the
    * catalogue is unavailable and no recent policy is cached.
    */
-  get(target: PolicyTarget, options?: { fresh?: boolean }): Promise<PlaybackPolicy | undefined>
+  get(target: PolicyTarget, options?: { fresh?: boolean }): Promise<DeliveryPolicy | undefined>
 }
 
 /** Creates the cache. Concurrent requests for the same policy share one call to the catalogue. */
 export function createPolicyCache(policies: Client<typeof PlaybackPolicyServiceService>): PolicyCache {
-  const cache = createLoadingCache<PlaybackPolicy | undefined>({
+  const cache = createLoadingCache<DeliveryPolicy | undefined>({
     max: MAX_POLICIES,
     maxMissing: MAX_POLICIES,
     isMissing: (policy) => policy === undefined,
     ttlMs: () => FRESH_MS,
   })
 
-  const find = async ({ kind, id }: PolicyTarget): Promise<PlaybackPolicy> => {
+  const find = async ({ kind, id }: PolicyTarget): Promise<DeliveryPolicy> => {
     const call = serviceCall('delivery', randomUUID())
     if (kind === 'video') {
       const policy = await policies.getPlaybackPolicy({ videoId: id }, call)
@@ -47,7 +47,7 @@ export function createPolicyCache(policies: Client<typeof PlaybackPolicyServiceS
     const policy = await policies.getPresentationPolicy({ presentationId: id }, call)
     return { ...toPolicy(policy), videoId: policy.videoId, captions: NO_CAPTIONS, added: [] }
   }
-  const findOrUndefined = async (target: PolicyTarget): Promise<PlaybackPolicy | undefined> => {
+  const findOrUndefined = async (target: PolicyTarget): Promise<DeliveryPolicy | undefined> => {
     try {
       return await find(target)
     } catch (error) {
@@ -72,12 +72,9 @@ export function createPolicyCache(policies: Client<typeof PlaybackPolicyServiceS
 
 function toPolicy(
   message: GetPlaybackPolicyResponse | GetPresentationPolicyResponse,
-): Omit<PlaybackPolicy, 'videoId' | 'captions' | 'added'> {
-  const { rules, errors } = parseAddressRules(message.allowedIps)
-  // The catalogue validates rules before it stores them. An unreadable rule must never grant
-  // access.
-  if (errors) throw new Error('the catalogue sent an address rule that cannot be parsed')
-  return { sets: message.sets, tokenRequired: message.tokenRequired, allowed: rules, expires: message.expireTime }
+): Omit<DeliveryPolicy, 'videoId' | 'captions' | 'added'> {
+  const rules = buildPolicy(message)
+  return { sets: message.sets, rules, isOpen: isOpen(rules) }
 }
 
 function toCaptionSettings({ masterPath, durationSeconds, captions }: GetPlaybackPolicyResponse): CaptionSettings {

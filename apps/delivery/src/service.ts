@@ -22,6 +22,7 @@ import { createPolicyCache } from './policy-cache.ts'
 import { createPreviewFiles } from './preview-playlist/preview-files.ts'
 import { sendProblem } from './problem.ts'
 import { listenPublicly } from './public-server.ts'
+import { createRefusalReports } from './refusal-reports.ts'
 
 /** Requests that are still running after this time are aborted. Players request the rest as a range. */
 const DRAIN_MS = 3_000
@@ -51,6 +52,8 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     captionTexts: createCaptionTexts(channel.client(CaptionServiceService)),
     preview: createPreviewFiles(encoding.client(PreviewPlaylistServiceService)),
     tokenKeys: config.tokenKeys,
+    pageHost: config.publicUrl === undefined ? undefined : new URL(config.publicUrl).host,
+    refusals: createRefusalReports(log, metrics),
   })
 
   const respond = async (request: IncomingMessage, response: ServerResponse, trustedProxies: AddressRules, accelPath?: string) => {

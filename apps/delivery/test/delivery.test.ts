@@ -11,6 +11,7 @@ import {
   GetPresentationPolicyResponse,
   PlaybackPolicyServiceService,
 } from '@vitascope/proto/catalogue/v1/playback_policy'
+import { type PlaybackConditions, PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
 import { makeTokenKeys, parseAddressRules, parseTokenKeys, signVideoToken } from '@vitascope/security'
 import { type ObjectStorage, openFileStorage } from '@vitascope/storage'
@@ -315,6 +316,82 @@ describe('a video with allowed addresses', () => {
     const id = addVideo({ allowedIps: ['203.0.113.0/24'] })
     const from = async (chain: string) => (await get(`${id}/v1/h264_100.mp4`, { from: chain })).status
     expect([await from('203.0.113.9'), await from('198.51.100.1'), await from('203.0.113.9, 198.51.100.1')]).toEqual([200, 403, 403])
+  })
+})
+
+describe('a video with rules', () => {
+  const FILES = {
+    manifest: 'hls/master.m3u8',
+    segment: 'hls/h264_100/seg-1.m4s',
+    mp4: 'h264_100.mp4',
+    image: 'images/poster.jpg',
+    caption: 'captions/all.vtt',
+    download: 'source.bin',
+  }
+  /** A condition of each kind that is true for `REQUEST`, and what makes it false. */
+  const CONDITIONS: Record<string, [when: Partial<PlaybackConditions>, other: Record<string, string>]> = {
+    domain: [{ domain: ['www.example.com'] }, { origin: 'https://www.example.com.evil.example' }],
+    referrer: [{ referrer: ['https://www.example.com/*'] }, { referer: 'https://www.example.com@evil.example/' }],
+    country: [{ country: ['DE'], unknownCountry: true }, {}],
+    cidr: [{ cidr: ['203.0.113.0/24'] }, { 'x-forwarded-for': '198.51.100.1' }],
+    time: [{ from: new Date('2020-01-01T00:00:00Z') }, {}],
+    claim: [{ claim: [{ name: 'group', values: ['staff'] }] }, {}],
+  }
+  const REQUEST = { origin: 'https://www.example.com', referer: 'https://www.example.com/', 'x-forwarded-for': '203.0.113.7' }
+  const buildRule = (when: Partial<PlaybackConditions>, allows = false) =>
+    PlaybackRule.fromPartial({ name: 'one', when, allows, message: allows ? '' : 'not for you' })
+  const request = (id: string, file: string, headers: Record<string, string> = {}) =>
+    get(`${id}/v1/${file}`, { headers: { ...REQUEST, ...headers } })
+
+  beforeAll(async () => {
+    for (const file of Object.values(FILES)) await storage.put(`media/2/7-1/${file}`, Buffer.from(file))
+  })
+  beforeEach(() => {
+    sets = [{ version: 'v1', prefix: 'media/2/7-1' }]
+  })
+
+  const cases = Object.keys(CONDITIONS).flatMap((condition) => Object.keys(FILES).map((kind) => [condition, kind] as const))
+  test.each(cases)('with a condition on its %s denies each %s for which it is true, and no other', async (condition, kind) => {
+    const [when, other] = CONDITIONS[condition] ?? [{}, {}]
+    const isTrue = condition !== 'claim'
+    const file = FILES[kind as keyof typeof FILES]
+    const own = addVideo({ videoRules: [buildRule({ ...when, kind: [kind] })] })
+    expect((await request(own, file)).status).toBe(isTrue ? 403 : 200)
+    if (Object.keys(other).length > 0) expect((await request(own, file, other)).status).toBe(200)
+    for (const [otherKind, otherFile] of Object.entries(FILES))
+      if (otherKind !== kind) expect((await request(own, otherFile)).status).toBe(200)
+    video++
+    const allowing = addVideo({ organisationRules: [buildRule({ ...when, kind: [kind] }, true)], deniesByDefault: true })
+    expect((await request(allowing, file)).status).toBe(isTrue ? 200 : 403)
+  })
+
+  test('returns a stable code and the text of the rule, and no shared cache keeps its files', async () => {
+    const id = addVideo({ videoRules: [buildRule({ kind: ['segment'] })] })
+    const response = await request(id, FILES.segment)
+    expect([response.status, await response.json()]).toEqual([
+      403,
+      expect.objectContaining({ code: 'rule_refused', detail: 'not for you' }),
+    ])
+    expect((await request(id, FILES.mp4)).headers.get('cache-control')).toContain('private')
+  })
+
+  test('that only report changes no response, and is counted', async () => {
+    const reportOnly = { ...buildRule({}), reportOnly: true }
+    const response = await request(addVideo({ videoRules: [reportOnly] }), FILES.segment)
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, expect.stringContaining('public')])
+  })
+
+  test('is played by its own player page, which was only shown if the page around it may embed it', async () => {
+    const id = addVideo({ videoRules: [buildRule({ domain: ['www.example.com'] }, true)], deniesByDefault: true })
+    const own = { origin: `http://${delivery.address}`, referer: `http://${delivery.address}/player/1` }
+    expect((await request(id, FILES.segment, own)).status).toBe(200)
+    for (const origin of [
+      'null',
+      'https://evil.example',
+      `https://${delivery.address}.evil.example`,
+      `http://${delivery.address}@evil.example`,
+    ])
+      expect((await request(id, FILES.segment, { origin, referer: origin })).status).toBe(403)
   })
 })
 

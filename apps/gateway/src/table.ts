@@ -21,6 +21,7 @@ import { overlayRoutes } from './api/overlay/overlay-routes.ts'
 import { playlistRoutes } from './api/playlist/playlist-routes.ts'
 import { presentationRoutes } from './api/presentation/presentation-routes.ts'
 import { queueJobRoutes } from './api/queue-job/queue-job-routes.ts'
+import { playbackRuleRoutes } from './api/security/playback-rule-routes.ts'
 import { securityRoutes } from './api/security/security-routes.ts'
 import { settingRoutes } from './api/setting/setting-routes.ts'
 import { tagRoutes } from './api/tag/tag-routes.ts'
@@ -53,6 +54,7 @@ export const routes: readonly Route[] = [
   ...themeRoutes,
   ...videoPasswordRoutes,
   ...securityRoutes,
+  ...playbackRuleRoutes,
   ...playlistRoutes,
   ...embedRoutes,
   ...captionRoutes,

@@ -202,6 +202,7 @@ VITASCOPE_WORKER_IDLE_SECONDS: {{ .root.Values.worker.scaledJob.enabled | ternar
 {{- end }}
 
 {{- define "vitascope.settingsOf.delivery" -}}
+VITASCOPE_PUBLIC_URL: {{ .root.Values.publicUrl | quote }}
 VITASCOPE_DELIVERY_LISTEN: {{ printf "%s:8080" .root.Values.listenHost | quote }}
 VITASCOPE_DELIVERY_TRUST_PROXY: {{ .root.Values.delivery.gatewayNetworks | join "," | quote }}
 {{- if .root.Values.delivery.direct }}

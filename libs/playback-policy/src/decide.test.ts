@@ -23,7 +23,7 @@ const OPEN: PlaybackPolicy = {
 const NOW = new Date('2026-01-15T12:00:00Z')
 const REQUEST: PlaybackRequest = {
   ...{ kind: 'segment', address: '192.0.2.7', referrer: 'https://www.example.com/course/1', domain: 'www.example.com' },
-  ...{ country: 'DE', height: 720, now: NOW, token: undefined },
+  ...{ isOwnPage: false, country: 'DE', height: 720, now: NOW, token: undefined },
 }
 const withToken = (claims: Partial<TokenClaims>): Partial<PlaybackRequest> => ({ token: { claims: { custom: new Map(), ...claims } } })
 const decideWith = (policy: Partial<PlaybackPolicy>, request: Partial<PlaybackRequest> = {}): Decision =>
@@ -120,6 +120,15 @@ describe('the order', () => {
   test('pages are shown without a token and from any address, so that they can explain a refusal', () => {
     expect(decideWith({ tokenRequired: 'password', allowed: everything.allowed ?? [] }, { kind: 'page' }).allowed).toBe(true)
   })
+})
+
+test('requests of the own player page were decided by the page that embeds it', () => {
+  const ownPage = { isOwnPage: true, domain: 'video.example', referrer: 'https://video.example/player/1' }
+  const onlyExample = { videoRules: compile(allow({ domain: ['example.com'], kind: ['page', 'segment'] })), allowsByDefault: false }
+  expect(decideWith(onlyExample, ownPage).allowed).toBe(true)
+  expect(decideWith(onlyExample, { ...ownPage, kind: 'download' }).allowed).toBe(false)
+  expect(decideWith({ videoRules: compile(buildRule({ referrer: ['https://evil.example/*'] })) }, ownPage).allowed).toBe(true)
+  expect(decideWith({ videoRules: compile(buildRule()) }, ownPage).allowed).toBe(false)
 })
 
 test('a rule that only reports decides nothing', () => {

@@ -24,8 +24,13 @@ export interface PlaybackRequest {
   address: string
   /** URL of the page that requests or embeds the video; undefined if the browser does not send it. */
   referrer: string | undefined
-  /** Domain of that page, see `toDomain`. For a page token, the domain of the page that embedded the player. */
+  /** Domain of that page, see `toDomain`. */
   domain: string | undefined
+  /**
+   * True if the platform's own player page requests a file. The page was only shown if its rules allowed the page that
+   * embeds it, so conditions on domains and referrers are true for rules that allow, and false for others.
+   */
+  isOwnPage: boolean
   /** ISO 3166-1 code; undefined if unknown. */
   country: string | undefined
   /** Height in pixels of the requested rendition; undefined for other files. */
@@ -117,8 +122,9 @@ function findWrongClaim(claims: TokenClaims, request: PlaybackRequest): RefusalC
   const { domains, address, country, maxHeight, kinds } = claims
   if (address !== undefined && address !== request.address) return 'token_wrong_address'
   if (country !== undefined && country !== request.country) return 'token_wrong_country'
-  const { domain } = request
-  if (domains && !(domain !== undefined && domains.some((pattern) => matchesDomain(domain, pattern)))) return 'token_wrong_domain'
+  const { domain, isOwnPage } = request
+  if (domains && !isOwnPage && !(domain !== undefined && domains.some((pattern) => matchesDomain(domain, pattern))))
+    return 'token_wrong_domain'
   if (kinds && !kinds.has(request.kind)) return 'token_wrong_kind'
   if (maxHeight !== undefined && request.height !== undefined && request.height > maxHeight) return 'token_wrong_height'
   return undefined
@@ -135,7 +141,7 @@ function applyRules(policy: PlaybackPolicy, request: PlaybackRequest): Decision 
   ] as const
   for (const [list, rules] of lists) {
     for (const [index, rule] of rules.entries()) {
-      if (!matchesRequest(rule.conditions, request, parsed)) continue
+      if (!matchesRequest(rule, request, parsed)) continue
       const missing = findMissingClaim(rule.conditions, request)
       if (missing !== undefined) {
         if (rule.allows) missingClaim ??= missing
@@ -160,16 +166,23 @@ interface ParsedRequest {
 }
 
 /** Returns whether all conditions except those on claims are true. */
-function matchesRequest(conditions: Conditions, request: PlaybackRequest, { address, page }: ParsedRequest): boolean {
-  const { domains, referrers, countries, unknownCountry, addresses, kinds, from, until } = conditions
+function matchesRequest({ conditions, allows }: Rule, request: PlaybackRequest, { address, page }: ParsedRequest): boolean {
+  const { countries, unknownCountry, addresses, kinds, from, until } = conditions
   if (kinds.size > 0 && !kinds.has(request.kind)) return false
   const time = request.now.getTime()
   if (time < from || time >= until) return false
   if (countries.size > 0 && !(request.country === undefined ? unknownCountry : countries.has(request.country))) return false
-  const { domain } = request
-  if (domains.length > 0 && !(domain !== undefined && domains.some((pattern) => matchesDomain(domain, pattern)))) return false
-  if (referrers.length > 0 && !(page !== undefined && referrers.some((pattern) => matchesReferrer(page, pattern)))) return false
+  if (!(request.isOwnPage ? allows || !hasPage(conditions) : matchesPage(conditions, request.domain, page))) return false
   return addresses.length === 0 || matchesAddress(address, addresses)
+}
+
+function hasPage({ domains, referrers }: Conditions): boolean {
+  return domains.length > 0 || referrers.length > 0
+}
+
+function matchesPage({ domains, referrers }: Conditions, domain: string | undefined, page: URL | undefined): boolean {
+  if (domains.length > 0 && !(domain !== undefined && domains.some((pattern) => matchesDomain(domain, pattern)))) return false
+  return referrers.length === 0 || (page !== undefined && referrers.some((pattern) => matchesReferrer(page, pattern)))
 }
 
 /** Returns the first claim of the conditions that the token has not, or with another value. */

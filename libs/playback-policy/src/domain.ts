@@ -34,6 +34,11 @@ export function toDomain(page: string | undefined): string | undefined {
   return url && toAsciiDomain(url.hostname)
 }
 
+/** Returns whether two pages have the same host and port. */
+export function isSameHost(page: string | undefined, host: string | undefined): boolean {
+  return host !== undefined && host !== '' && parsePageUrl(page)?.host === host
+}
+
 /** Parses the URL of a page. Returns undefined for other schemes than HTTP. */
 export function parsePageUrl(page: string | undefined): URL | undefined {
   if (page === undefined || !URL.canParse(page)) return undefined

@@ -1,3 +1,5 @@
+/** Policies as they are stored. */
+export { buildPolicy, isOpen, type StoredPolicy } from './build-policy.ts'
 /** Decisions about requests. */
 export {
   type Decision,
@@ -10,7 +12,7 @@ export {
   type VerifiedToken,
 } from './decide.ts'
 /** Domains of pages that embed videos. */
-export { type DomainPattern, parseDomainPattern, toDomain } from './domain.ts'
+export { type DomainPattern, isSameHost, parseDomainPattern, toDomain } from './domain.ts'
 /** Pages that may embed the player. */
 export { frameAncestors } from './frame-ancestors.ts'
 /** Rules and their fields. */
@@ -23,3 +25,5 @@ export {
   type Rule,
   type RuleFields,
 } from './rules.ts'
+/** Tokens of viewers. */
+export { verifyToken } from './token.ts'

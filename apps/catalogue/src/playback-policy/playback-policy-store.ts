@@ -2,10 +2,11 @@ import type { Db } from '@vitascope/postgres'
 import { type CaptionSummaryRow, selectCaptions } from '../caption/caption-row.ts'
 import { nameCaptions } from '../caption/shown-caption.ts'
 import { EFFECTIVE_ALLOWED_IPS } from '../ip-allowlist/address-check.ts'
+import { EFFECTIVE_RULES, type EffectiveRulesRow, toEffectiveRules } from '../playback-rules/playback-rules-store.ts'
 import { EFFECTIVE_SETTING } from '../setting/setting-store.ts'
 import type { PlaybackPolicy, PlaybackPolicyStore } from './playback-policy.ts'
 
-interface Row {
+interface Row extends EffectiveRulesRow {
   version: string
   prefix: string
   earlier: { version: string; prefix: string }[]
@@ -33,7 +34,7 @@ const ADDED_RENDITIONS = `
 
 const FIND = `
   select v.delivery_version as version, playing.set ->> 'prefix' as prefix, m.token_required, v.expire_time,
-    ${EFFECTIVE_ALLOWED_IPS} as allowed_ips,
+    ${EFFECTIVE_ALLOWED_IPS} as allowed_ips, ${EFFECTIVE_RULES},
     playing.set ->> 'hlsPath' as master_path, (playing.set ->> 'durationSeconds')::float8 as duration_seconds,
     v.captions_show_on_load as show_on_load,
     coalesce((select s.captions_default_on from setting s where ${EFFECTIVE_SETTING}), false) as captions_on, ${selectCaptions('m.media_id')} as captions,
@@ -56,6 +57,7 @@ export function createPlaybackPolicyStore(db: Db): PlaybackPolicyStore {
           added: row.added,
           tokenRequired: row.token_required,
           allowedIps: row.allowed_ips,
+          ...toEffectiveRules(row),
           expireTime: row.expire_time ?? undefined,
           masterPath: row.master_path ?? '',
           durationSeconds: row.duration_seconds ?? 0,

@@ -1,3 +1,4 @@
+import type { PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
 import type { NamedCaption } from '../caption/shown-caption.ts'
 
 /** The access rules of a video's files, and their locations. */
@@ -13,6 +14,10 @@ export interface PlaybackPolicy {
   durationSeconds: number
   /** Renditions that were added to one of the sets, oldest first. */
   added: { jobId: string; prefix: string; setPrefix: string }[]
+  videoRules: PlaybackRule[]
+  organisationRules: PlaybackRule[]
+  /** True if requests that no rule decides are denied. */
+  deniesByDefault: boolean
   captions: (NamedCaption & { revision: number })[]
 }
 

@@ -1,4 +1,6 @@
 import type { Db } from '@vitascope/postgres'
+import type { PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
+import { EFFECTIVE_RULES, type EffectiveRulesRow, toEffectiveRules } from '../playback-rules/playback-rules-store.ts'
 import { IS_PUBLIC } from './presentation-store.ts'
 
 /** The access rules of a presentation's files, and their locations. */
@@ -10,6 +12,10 @@ export interface PresentationPolicy {
   tokenRequired: boolean
   allowedIps: string[]
   expireTime: Date | undefined
+  videoRules: PlaybackRule[]
+  organisationRules: PlaybackRule[]
+  /** True if requests that no rule decides are denied. */
+  deniesByDefault: boolean
 }
 
 export interface PresentationPolicies {
@@ -17,7 +23,7 @@ export interface PresentationPolicies {
   find(presentationId: string, signal?: AbortSignal): Promise<PresentationPolicy | undefined>
 }
 
-interface Row {
+interface Row extends EffectiveRulesRow {
   video_id: string | null
   token_required: boolean
   allowed_ips: string[]
@@ -29,6 +35,7 @@ interface Row {
 const FIND = `
   select p.video_id, coalesce(m.token_required, false) as token_required, v.expire_time,
     case when coalesce(v.allowed_ips, '{}') = '{}' then o.allowed_ips else v.allowed_ips end as allowed_ips,
+    ${EFFECTIVE_RULES},
     coalesce((select json_agg(json_build_object('version', s.version, 'prefix', s.prefix) order by s.job_id)
               from slide_set s where s.presentation_id = p.presentation_id), '[]') as sets
   from presentation p join organisation o on o.organisation_id = p.organisation_id
@@ -47,6 +54,7 @@ export function createPresentationPolicies(db: Db): PresentationPolicies {
         tokenRequired: row.token_required,
         allowedIps: row.allowed_ips,
         expireTime: row.expire_time ?? undefined,
+        ...toEffectiveRules(row),
       }
     },
   }

@@ -144,6 +144,9 @@ describe('any caller', () => {
       tokenRequired: false,
       allowedIps: [],
       expireTime: undefined,
+      videoRules: [],
+      organisationRules: [],
+      deniesByDefault: false,
     })
     expect(await isSeen(await create())).toEqual([true, false])
     expect(await isSeen('5')).toEqual([false, false])

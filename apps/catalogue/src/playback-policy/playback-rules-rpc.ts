@@ -1,0 +1,129 @@
+import { invalid, notFound } from '@vitascope/errors'
+import type { Handlers, Principal } from '@vitascope/grpc'
+import {
+  buildPolicy,
+  type Decision,
+  decide,
+  type FiredRule,
+  isSameHost,
+  PLAYBACK_KINDS,
+  type PlaybackKind,
+  toDomain,
+  verifyToken,
+} from '@vitascope/playback-policy'
+import { getScope, requireUser } from '@vitascope/principal'
+import {
+  type ExplainPlaybackResponse,
+  type FiredPlaybackRule,
+  PlaybackDefault,
+  type PlaybackRulesServiceService,
+  type PlaybackRules as RulesMessage,
+  type SetPlaybackRulesRequest,
+} from '@vitascope/proto/catalogue/v1/playback_rules'
+import { isId } from '@vitascope/request'
+import { normaliseAddress, type TokenKeys } from '@vitascope/security'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
+import { checkRules, type PlaybackRules, type PlaybackRulesStore, type RulesTarget } from '../playback-rules/playback-rules.ts'
+import type { PlaybackPolicyStore } from './playback-policy.ts'
+
+interface RulesTools {
+  rules: PlaybackRulesStore
+  policies: PlaybackPolicyStore
+  organisations: Organisations
+  tokenKeys: TokenKeys
+  /** Host and port of the platform's own pages. */
+  publicHost: string
+}
+
+export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof PlaybackRulesServiceService> {
+  const { rules, policies, organisations, tokenKeys, publicHost } = tools
+  const findTarget = async (target: SetPlaybackRulesRequest['target'], principal: Principal, signal: AbortSignal): Promise<RulesTarget> => {
+    if (target?.$case === 'organisationId')
+      return { organisationId: await requireOrganisation(organisations, principal, target.value, signal) }
+    const videoId = target?.value ?? ''
+    if (!isId(videoId)) throw notFound('video', videoId)
+    return { videoId, scope: getScope(requireUser(principal)) }
+  }
+  return {
+    async getPlaybackRules({ target }, { principal, signal }) {
+      const { updateTime, ...stored } = await rules.find(await findTarget(target, principal, signal), signal)
+      return { rules: toMessage(stored), updateTime }
+    },
+    async setPlaybackRules({ target, rules: message, validateOnly }, { principal, signal }) {
+      const checkedTarget = await findTarget(target, principal, signal)
+      const changed = fromMessage(message)
+      checkRules(changed)
+      // The target is checked too, so that a dry run fails like the change.
+      if (validateOnly) {
+        await rules.find(checkedTarget, signal)
+        return { rules: toMessage(changed), updateTime: undefined }
+      }
+      const { updateTime, ...stored } = await rules.set(checkedTarget, changed, signal)
+      return { rules: toMessage(stored), updateTime }
+    },
+    async explainPlayback({ videoId, kind, address, referrer, token, at, height }, { principal, signal }) {
+      // Only the organisation of a video may see its rules.
+      await rules.find(await findTarget({ $case: 'videoId', value: videoId }, principal, signal), signal)
+      const normalAddress = normaliseAddress(address)
+      const problems = [
+        ...(normalAddress === undefined ? [{ field: 'address', message: 'must be an IPv4 or IPv6 address' }] : []),
+        ...(isKind(kind) ? [] : [{ field: 'kind', message: `must be one of ${PLAYBACK_KINDS.join(', ')}` }]),
+      ]
+      if (normalAddress === undefined || !isKind(kind) || problems.length > 0) throw invalid(problems)
+      const now = at ?? new Date()
+      const policy = await policies.find(videoId, signal)
+      // A video that is disabled, has expired or has no files.
+      if (!policy) return toExplanation({ allowed: false, code: 'not_found', reported: [] })
+      const decision = decide(buildPolicy(policy), {
+        ...{ kind, address: normalAddress, now, country: undefined },
+        referrer: referrer || undefined,
+        isOwnPage: kind !== 'page' && isSameHost(referrer, publicHost),
+        domain: toDomain(referrer),
+        height: height || undefined,
+        token: token === '' ? undefined : await verifyToken(token, { videoId, address: normalAddress, now }, tokenKeys),
+      })
+      return toExplanation(decision)
+    },
+  }
+}
+
+function toExplanation({ allowed, code, rule, message, tokenRejection, missingClaim, reported }: Decision): ExplainPlaybackResponse {
+  return {
+    allowed,
+    code: code ?? '',
+    rule: rule && toFiredMessage(rule),
+    message: message ?? '',
+    tokenRejection: tokenRejection ?? '',
+    missingClaim: missingClaim ?? '',
+    reported: reported.map(toFiredMessage),
+    country: '',
+  }
+}
+
+function toFiredMessage({ list, index, name }: FiredRule): FiredPlaybackRule {
+  return { isOfOrganisation: list === 'organisation', index, name }
+}
+
+function isKind(text: string): text is PlaybackKind {
+  return (PLAYBACK_KINDS as readonly string[]).includes(text)
+}
+
+const DEFAULTS = {
+  [PlaybackDefault.PLAYBACK_DEFAULT_ALLOW]: 'allow',
+  [PlaybackDefault.PLAYBACK_DEFAULT_DENY]: 'deny',
+} as const
+
+function fromMessage(message: RulesMessage | undefined): PlaybackRules {
+  const found = Object.entries(DEFAULTS).find(([name]) => name === message?.defaultDecision)
+  return { defaultDecision: found?.[1], rules: message?.rules ?? [] }
+}
+
+function toMessage({ defaultDecision, rules }: PlaybackRules): RulesMessage {
+  const defaults = {
+    allow: PlaybackDefault.PLAYBACK_DEFAULT_ALLOW,
+    deny: PlaybackDefault.PLAYBACK_DEFAULT_DENY,
+    inherit: PlaybackDefault.PLAYBACK_DEFAULT_UNSPECIFIED,
+  }
+  return { defaultDecision: defaults[defaultDecision ?? 'inherit'], rules }
+}

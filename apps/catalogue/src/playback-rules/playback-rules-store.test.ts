@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
+import { buildOrganisation } from '../../test/builders.ts'
+import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
+import { NO_RULES, type PlaybackRules, type PlaybackRulesStore } from './playback-rules.ts'
+import { createPlaybackRulesStore } from './playback-rules-store.ts'
+
+let catalogue: CatalogueDatabase
+let store: PlaybackRulesStore
+beforeAll(async () => {
+  catalogue = await catalogueDatabase()
+  store = createPlaybackRulesStore(catalogue.db)
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: '7' }))
+})
+afterAll(() => catalogue.close())
+
+const when = {
+  domain: ['example.com'],
+  from: new Date('2030-01-01T00:00:00.123Z'),
+  until: new Date('2031-01-01T00:00:00Z'),
+  unknownCountry: false,
+}
+const rule = PlaybackRule.fromPartial({ name: 'one', message: 'no', when })
+const list = (more: Partial<PlaybackRules> = {}): PlaybackRules => ({ defaultDecision: 'deny', rules: [rule], ...more })
+const findPolicy = (videoId: string) => createPlaybackPolicyStore(catalogue.db).find(videoId)
+
+describe('the rules of a video', () => {
+  test('are stored as they are sent, and replaced as a whole', async () => {
+    const { videoId } = await catalogue.play({}, { organisationId: '7' })
+    const target = { videoId, scope: '7' }
+    expect(await store.find(target)).toEqual(NO_RULES)
+    expect(await store.set(target, list())).toEqual({ ...list(), updateTime: expect.any(Date) })
+    expect(await store.find(target)).toEqual({ ...list(), updateTime: expect.any(Date) })
+    const replaced = list({ defaultDecision: undefined, rules: [] })
+    await store.set(target, replaced)
+    expect(await store.find(target)).toEqual({ ...replaced, updateTime: expect.any(Date) })
+  })
+  test('give its files new URLs, because caches may keep the old ones', async () => {
+    const { videoId } = await catalogue.play({}, { organisationId: '7' })
+    const before = await findPolicy(videoId)
+    await store.set({ videoId, scope: '7' }, list())
+    const after = await findPolicy(videoId)
+    expect(after?.sets).toHaveLength(1)
+    expect(after?.sets[0]?.version).not.toBe(before?.sets[0]?.version)
+  })
+  test('of another organisation are neither read nor changed', async () => {
+    const { videoId } = await catalogue.play({}, { organisationId: '7' })
+    for (const target of [
+      { videoId, scope: '8' },
+      { videoId: '1', scope: '7' },
+    ]) {
+      await expect(store.find(target)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+      await expect(store.set(target, list())).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    }
+    expect(await store.find({ videoId, scope: null })).toEqual(NO_RULES)
+  })
+})
+
+test('a policy has the rules of the video and of its organisation, and the default of the video or else of its organisation', async () => {
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: '9' }))
+  const { videoId } = await catalogue.play({}, { organisationId: '9' })
+  const organisationRule = { ...rule, name: 'of the organisation' }
+  await store.set({ organisationId: '9' }, list({ rules: [organisationRule] }))
+  expect(await findPolicy(videoId)).toMatchObject({ videoRules: [], organisationRules: [organisationRule], deniesByDefault: true })
+  await store.set({ videoId, scope: '9' }, list({ defaultDecision: 'allow' }))
+  expect(await findPolicy(videoId)).toMatchObject({ videoRules: [rule], organisationRules: [organisationRule], deniesByDefault: false })
+  await store.set({ videoId, scope: '9' }, list({ defaultDecision: undefined }))
+  expect(await findPolicy(videoId)).toMatchObject({ deniesByDefault: true })
+})

@@ -1,0 +1,34 @@
+import { invalid } from '@vitascope/errors'
+import { compileRules } from '@vitascope/playback-policy'
+import type { Scope } from '@vitascope/principal'
+import type { PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
+
+/** Rules of a video or of an organisation, in their order. */
+export interface PlaybackRules {
+  /** Undefined: a video inherits the default of its organisation, and organisations allow. */
+  defaultDecision: 'allow' | 'deny' | undefined
+  rules: PlaybackRule[]
+}
+
+export interface StoredPlaybackRules extends PlaybackRules {
+  /** Undefined if no rules were stored yet. */
+  updateTime: Date | undefined
+}
+
+/** The video or organisation of rules. */
+export type RulesTarget = { videoId: string; scope: Scope } | { organisationId: string }
+
+export interface PlaybackRulesStore {
+  /** Throws VIDEO_NOT_FOUND if the video does not exist in its scope. */
+  find(target: RulesTarget, signal?: AbortSignal): Promise<StoredPlaybackRules>
+  /** Replaces all rules. Throws VIDEO_NOT_FOUND if the video does not exist in its scope. */
+  set(target: RulesTarget, rules: PlaybackRules, signal?: AbortSignal): Promise<StoredPlaybackRules>
+}
+
+export const NO_RULES: StoredPlaybackRules = { defaultDecision: undefined, rules: [], updateTime: undefined }
+
+/** Throws `invalid` with every bad field. */
+export function checkRules({ rules }: PlaybackRules): void {
+  const { errors } = compileRules(rules)
+  if (errors) throw invalid([...errors])
+}

@@ -1,0 +1,26 @@
+import type { PlaybackKind } from '@vitascope/playback-policy'
+import type { DeliveryPath } from './delivery-path.ts'
+
+const KINDS: Readonly<Record<string, PlaybackKind>> = {
+  m3u8: 'manifest',
+  m4s: 'segment',
+  ts: 'segment',
+  mp4: 'mp4',
+  m4a: 'mp4',
+  vtt: 'caption',
+  jpg: 'image',
+  gif: 'image',
+  png: 'image',
+  webp: 'image',
+}
+
+/** Returns what a file is for rules about kinds. Other files, of which there are none today, count as downloads. */
+export function findKind({ kind, file }: Pick<DeliveryPath, 'kind' | 'file'>): PlaybackKind {
+  const byEnding = KINDS[file.slice(file.lastIndexOf('.') + 1)] ?? 'download'
+  if (kind === 'presentation') return byEnding === 'image' ? 'slide' : 'download'
+  // The storyboard is a list of images.
+  if (file.startsWith('images/')) return 'image'
+  // Initialisation segments are MP4 files.
+  if (/^(added\/\d+\/)?hls\/.*\.mp4$/.test(file)) return 'segment'
+  return byEnding
+}
