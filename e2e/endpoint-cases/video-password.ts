@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { expect } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
 import type { Fixture, NounRows } from '../support/table-row.ts'
+
+interface Access extends Record<string, unknown> {
+  token: string
+  expires: number
+}
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
 
@@ -53,6 +59,63 @@ export const videoPasswordRows: NounRows = {
         ]
       },
     },
+    {
+      endpoint: 'POST /video/{video_id}/access',
+      async works(fixture) {
+        const { clients, owner, playing } = fixture
+        const { video_id: id } = await playing()
+        const secret = 'Tür auf 🐎'
+        const { body: setting } = await clients.owner.post<{ message: { created: string } }>(`/setting/${owner.organisationId}`, {
+          password: sha1(secret),
+        })
+        const settingId = setting.message.created
+        const before = await playing()
+        await clients.owner.patch(`/video/${id}`, { setting_id: settingId })
+        const { uri } = await playing()
+        // A cache may have the files under their old URLs.
+        expect(uri.hls).not.toBe(before.uri.hls)
+        const fetchStatus = async (url: string, token?: string) => {
+          const response = await fetch(token === undefined ? url : `${url}?token=${token}`)
+          return response.status === 403 ? ((await response.json()) as { code: string }).code : response.status
+        }
+        await waitFor(async () => (await fetchStatus(uri.hls)) === 'password_required', { describe: 'delivery to require the password' })
+        const open = (payload: Record<string, string>) => clients.guest.post<Access>(`/video/${id}/access`, payload)
+        const { status, body, headers } = await open({ password: secret })
+        expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+        expect(body.expires - Date.now() / 1_000).toBeCloseTo(15 * 60, -1)
+        for (const url of [uri.hls, uri.poster_frame, ...Object.values(uri.http)]) {
+          expect(await fetchStatus(url)).toBe('password_required')
+          expect(await fetchStatus(url, body.token)).toBe(200)
+        }
+        const renewed = await open({ token: body.token })
+        expect([renewed.status, await fetchStatus(uri.hls, renewed.body.token)]).toEqual([200, 200])
+        // A personal token opens the files too, but is not exchanged.
+        const { body: personal } = await clients.owner.post<Access>(`/video/${id}/token`, { expires_in: 60 })
+        expect(await fetchStatus(uri.hls, personal.token)).toBe(200)
+        expect((await open({ token: personal.token })).body).toMatchObject({ code: 'password_wrong' })
+        // After a change of the password, tokens are no longer exchanged.
+        await clients.owner.put(`/setting/${settingId}`, { password: sha1('other') })
+        expect((await open({ token: body.token })).body).toMatchObject({ status: 403, code: 'password_wrong' })
+        await clients.owner.patch(`/video/${id}`, { setting_id: '' })
+        const after = await playing()
+        await waitFor(async () => (await fetchStatus(after.uri.hls)) === 200, { describe: 'the files to be public again' })
+      },
+      async rejectedCalls(fixture) {
+        const id = await locked(fixture, 'a')
+        const { video_id: open } = await fixture.video()
+        const call = { caller: 'guest' as const, method: 'POST', path: `/video/${id}/access` }
+        return [
+          { ...call, payload: {}, status: 400, fields: ['password'] },
+          { ...call, payload: { password: 'a', token: 'b' }, status: 400, fields: ['password'] },
+          { ...call, payload: { password: 'x'.repeat(1_001) }, status: 400, fields: ['password'] },
+          { ...call, payload: { password: 'a', extra: 1 }, status: 400, fields: ['extra'] },
+          { ...call, payload: { password: 'b' }, status: 403, code: 'password_wrong' },
+          { ...call, payload: { token: 'not.a.token' }, status: 403, code: 'password_wrong' },
+          { ...call, path: `/video/${open}/access`, payload: { password: 'a' }, status: 409, code: 'no_password' },
+          { ...call, path: '/video/999999/access', payload: { password: 'a' }, status: 404, code: 'video_not_found' },
+        ]
+      },
+    },
   ],
-  samples: { payloads: {}, make: async () => ({ password: 'sample' }) },
+  samples: { payloads: { 'POST /video/{}/access': () => ({ password: 'sample' }) }, make: async () => ({ password: 'sample' }) },
 }

@@ -230,7 +230,14 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)
   server.implement(
     SettingServiceService,
-    settingHandlers({ settings: createSettingStore(db), themes, findVisibleVideo, organisations, passwordHasher: createPasswordHasher() }),
+    settingHandlers({
+      settings: createSettingStore(db),
+      themes,
+      findVisibleVideo,
+      organisations,
+      passwordHasher: createPasswordHasher(),
+      tokenKeys: config.tokenKeys,
+    }),
   )
   server.implement(ThemeServiceService, themeHandlers(themes, organisations))
   server.implement(SecurityServiceService, ipAllowlistHandlers(createFindAllowedIps(db)))

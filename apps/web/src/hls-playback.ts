@@ -16,7 +16,7 @@ const REPAIR_INTERVAL_MS = 10_000
 export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
   if (!Hls.isSupported()) return undefined
   const { video, source, events, recovery, resume } = options
-  const loader = createLoaderClass(Hls, { recovery, checkRejection: events.onRejection })
+  const loader = createLoaderClass(Hls, { recovery, checkRejection: events.onRejection, toCurrentUrl: source.withCurrentToken })
   const hls = new Hls({ enableWorker: false, autoStartLoad: false, loader })
   let fallback: Playback | undefined
   let repairedAt = Number.NEGATIVE_INFINITY

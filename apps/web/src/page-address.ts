@@ -32,6 +32,14 @@ export function withToken(address: string, token: string | undefined, page: stri
   return url.href
 }
 
+/**
+ * Replaces the token in the path of a file, `/delivery/{id}/{version}~{token}/…`. Playlists that were loaded with an
+ * earlier token list files with that token.
+ */
+export function replaceToken(address: string, token: string | undefined): string {
+  return token === undefined ? address : address.replace(/(\/delivery\/(?:presentation\/)?\d+\/[a-z0-9]+~)[\w.-]+\//, `$1${token}/`)
+}
+
 function isEnabled(value: string | null): boolean {
   return value === '' || value === '1' || value === 'true'
 }

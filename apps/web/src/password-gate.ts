@@ -1,23 +1,29 @@
+import { type AccessToken, requestAccess } from './access-token.ts'
 import { addStyles } from './add-styles.ts'
 import { focusInPlayer } from './focus-in-player.ts'
 import styles from './password-gate.css?inline'
 import type { PlayerShell } from './player-shell.ts'
 
-type PasswordResult = 'correct' | 'wrong' | 'too many attempts' | 'unreachable'
+/** The token for the files, and whether the viewer has entered the password for this video. */
+export interface PasswordEntry {
+  access: AccessToken
+  wasEntered: boolean
+}
 
 /**
- * Shows a password form until the password of the video is correct. Resolves with `open` if the last correct
- * password fits this video, too, and with undefined if the signal aborts first.
+ * Shows a password form until the password of the video is correct. Resolves at once if the
+ * last correct password fits this video, too, and with undefined if the signal aborts first.
  */
 export async function requestPassword(
   shell: PlayerShell,
   videoId: string,
   title: string,
   signal: AbortSignal,
-): Promise<'open' | 'entered' | undefined> {
+): Promise<PasswordEntry | undefined> {
   // The videos of a playlist often have the same password.
-  if (lastCorrectPassword !== undefined && (await checkPassword(videoId, lastCorrectPassword, signal)) === 'correct')
-    return signal.aborted ? undefined : 'open'
+  const known = lastCorrectPassword === undefined ? 'wrong' : await requestAccess(videoId, { password: lastCorrectPassword }, signal)
+  if (signal.aborted) return undefined
+  if (typeof known === 'object') return { access: known, wasEntered: false }
   addStyles(shell.frame, 'password', styles)
   shell.showNotice(title || 'Video', texts.first)
   const { field, button, row } = createPasswordField()
@@ -29,11 +35,11 @@ export async function requestPassword(
       const password = await Promise.race([waitForPassword(field, button, signal), abortion])
       if (password === undefined) return undefined
       button.disabled = true
-      const result = await checkPassword(videoId, password, signal)
+      const result = await requestAccess(videoId, { password }, signal)
       button.disabled = false
-      if (result === 'correct') {
+      if (typeof result === 'object') {
         lastCorrectPassword = password
-        return signal.aborted ? undefined : 'entered'
+        return signal.aborted ? undefined : { access: result, wasEntered: true }
       }
       shell.showNotice(title || 'Video', texts[result])
       field.select()
@@ -82,20 +88,4 @@ function waitForPassword(field: HTMLInputElement, button: HTMLButtonElement, sig
     button.addEventListener('click', submit, options)
     field.addEventListener('keydown', (event) => event.key === 'Enter' && submit(), options)
   })
-}
-
-async function checkPassword(videoId: string, password: string, signal: AbortSignal): Promise<PasswordResult> {
-  try {
-    const response = await fetch(`/v2/video/${encodeURIComponent(videoId)}/password/${encodeURIComponent(password)}`, {
-      headers: { accept: 'application/json' },
-      cache: 'no-store',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
-    })
-    if (response.status === 429) return 'too many attempts'
-    if (response.status >= 500) return 'unreachable'
-    const json: unknown = await response.json()
-    return response.ok && Array.isArray(json) && json[0] === true ? 'correct' : 'wrong'
-  } catch {
-    return 'unreachable'
-  }
 }

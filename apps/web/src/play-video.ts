@@ -6,7 +6,7 @@ import { fetchRejectionCode } from './fetch-rejection-code.ts'
 import { fetchVideo } from './fetch-video.ts'
 import { readOverlays } from './overlay.ts'
 import { showOverlays } from './overlay-cards.ts'
-import { withToken } from './page-address.ts'
+import { replaceToken, withToken } from './page-address.ts'
 import { type PageState, toPageState, toRejectionMessage } from './page-state.ts'
 import { startPlayback } from './play-source.ts'
 import { type Playback, type PlaybackFailure, type ResumePoint, readResumePoint, type Source } from './playback.ts'
@@ -25,7 +25,8 @@ export interface PlayOptions {
   shell: PlayerShell
   record: VideoRecord
   videoId: string
-  token: string | undefined
+  /** Returns the current token of the viewer. */
+  token: () => string | undefined
   shouldAutoplay: boolean
   showsSlides: boolean
   captionPreference: CaptionPreference
@@ -45,9 +46,11 @@ const VERDICT_TTL_MS = 5_000
 export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () => void; setStoryboard: (storyboard: string) => void } {
   const { shell, videoId, shouldAutoplay, captionPreference, onUnplayable, onMessage } = options
   const { video } = shell
-  const toMediaUrl = (media: string) => withToken(media, options.token, location.href)
+  const toMediaUrl = (media: string) => withToken(media, options.token(), location.href)
   let record = options.record
   let playback: Playback | undefined
+  /** Token of the current source. */
+  let sourceToken = options.token()
   /** Serialises the starts of playbacks: two at once would both attach to the `<video>`. */
   let lastStart: Promise<unknown> = Promise.resolve()
 
@@ -79,7 +82,11 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
   const start = (resume?: ResumePoint) => {
     const openSource = async () => {
       if (signal.aborted) return
-      const source = toSource(record, toMediaUrl, captionPreference)
+      sourceToken = options.token()
+      const source = {
+        ...toSource(record, toMediaUrl, captionPreference),
+        withCurrentToken: (url: string) => replaceToken(url, options.token()),
+      }
       playback = await startPlayback({ video, source, events, recovery, resume }, signal)
       if (signal.aborted) playback.end()
       controls.refresh()
@@ -109,14 +116,15 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
    * whether the video is no longer available to this viewer.
    */
   const checkRejection = async (): Promise<RejectionVerdict> => {
-    const state = toPageState(await fetchVideo(videoId, signal), options.token !== undefined)
+    const state = toPageState(await fetchVideo(videoId, signal), options.token() !== undefined)
     if (signal.aborted) return 'final'
     if (state.kind === 'message' && state.canRetry) return 'outage'
     if (state.kind !== 'playable') {
       onUnplayable()
       return 'final'
     }
-    const hasMoved = state.record.hls !== record.hls || state.record.mp4 !== record.mp4
+    const isTokenOutdated = sourceToken !== options.token()
+    const hasMoved = state.record.hls !== record.hls || state.record.mp4 !== record.mp4 || isTokenOutdated
     record = state.record
     if (hasMoved) {
       const resume = readResumePoint(video, playback)
@@ -138,7 +146,11 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
   return { end: () => playback?.end(), setStoryboard }
 }
 
-function toSource(record: VideoRecord, toMediaUrl: (media: string) => string, captionPreference: CaptionPreference): Source {
+function toSource(
+  record: VideoRecord,
+  toMediaUrl: (media: string) => string,
+  captionPreference: CaptionPreference,
+): Omit<Source, 'withCurrentToken'> {
   return {
     hls: toMediaUrl(record.hls),
     mp4: toMediaUrl(record.mp4),

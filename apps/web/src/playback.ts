@@ -12,6 +12,8 @@ export interface Source {
   captionsOnLoad: CaptionsOnLoad
   captionPreference: CaptionPreference
   quality: QualityRule
+  /** Returns the URL of a file with the current token, which may have been renewed since its playlist was loaded. */
+  withCurrentToken: (url: string) => string
 }
 
 /** Item of a menu. The first item is `auto` or `off`. */

@@ -1,3 +1,4 @@
+import { type AccessToken, keepAccess } from './access-token.ts'
 import { focusPlay } from './controls.ts'
 import { fetchVideo } from './fetch-video.ts'
 import { withToken } from './page-address.ts'
@@ -31,6 +32,8 @@ export class VitascopePlayer extends HTMLElement {
   onMissing: () => Promise<boolean> = async () => false
   /** Called with the page state after each request for the video. */
   onState: (state: PageState) => void = () => {}
+  /** Token that the viewer got for the password of the video. */
+  #accessToken: string | undefined
   #stop = new AbortController()
   #shell: PlayerShell | undefined
   readonly #captionPreference: CaptionPreference = { chosenTrack: undefined }
@@ -56,6 +59,7 @@ export class VitascopePlayer extends HTMLElement {
     this.#stop.abort()
     this.#stop = new AbortController()
     this.#endPlayback = () => {}
+    this.#accessToken = undefined
     this.#shell.showBadge('')
     void this.#follow(this.#shell, this.#stop.signal)
   }
@@ -74,18 +78,20 @@ export class VitascopePlayer extends HTMLElement {
       const result = this.knownResult ?? (await fetchVideo(this.videoId, signal))
       if ('status' in result && result.status === 404 && (await this.onMissing())) return
       if (signal.aborted) return
-      const state = toPageState(result, this.token !== undefined)
+      const state = toPageState(result, this.#currentToken() !== undefined)
       const title = 'record' in result ? result.record.title : ''
       if ('record' in result) setTitle(shell, title)
       this.onState(state)
       if (state.kind === 'playable') {
-        const gateResult = isPlaying ? 'open' : await passPasswordGate(shell, this.videoId, state.record, signal)
-        if (gateResult === undefined) return
+        const isLocked = !isPlaying && state.record.settings.passwordProtected && this.token === undefined
+        const entry = isLocked ? await requestPassword(shell, this.videoId, state.record.title, signal) : undefined
+        if (isLocked && entry === undefined) return
+        if (entry) this.#useAccess(entry.access, signal)
         if (!isPlaying) this.#play(shell, state.record, this.autoplay || hasAutoplaySetting(state.record), signal)
         // The focused password field has been removed.
-        if (gateResult === 'entered') focusPlay(shell.frame)
+        if (entry?.wasEntered) focusPlay(shell.frame)
         isPlaying = true
-        this.#setStoryboard(withToken(state.record.storyboard, this.token, location.href))
+        this.#setStoryboard(withToken(state.record.storyboard, this.#currentToken(), location.href))
         shell.setDuration(state.isEncoding ? state.record.duration : 0)
         shell.showBadge(state.isEncoding ? `Encoding: ${Math.floor(state.record.progress)} %` : '')
         if (!state.isEncoding) return
@@ -103,13 +109,23 @@ export class VitascopePlayer extends HTMLElement {
     }
   }
 
+  /** Returns the token of the page address, or else the one that the viewer got for the password. */
+  #currentToken(): string | undefined {
+    return this.token ?? this.#accessToken
+  }
+
+  #useAccess(access: AccessToken, signal: AbortSignal): void {
+    this.#accessToken = access.token
+    void keepAccess(this.videoId, access, (token) => (this.#accessToken = token), signal)
+  }
+
   #play(shell: PlayerShell, record: VideoRecord, shouldAutoplay: boolean, signal: AbortSignal): void {
     const { end, setStoryboard } = playVideo(
       {
         shell,
         record,
         videoId: this.videoId,
-        token: this.token,
+        token: () => this.#currentToken(),
         shouldAutoplay,
         showsSlides: this.presentation,
         captionPreference: this.#captionPreference,
@@ -134,19 +150,6 @@ function isFinal(state: PageState): boolean {
  */
 function hasAutoplaySetting({ settings }: VideoRecord): boolean {
   return settings.autoplay || settings.passwordProtected
-}
-
-/**
- * Returns `open` if no password has to be entered, `entered` if the viewer entered it, and undefined
- * if the signal aborts first.
- */
-async function passPasswordGate(
-  shell: PlayerShell,
-  videoId: string,
-  record: VideoRecord,
-  signal: AbortSignal,
-): Promise<'open' | 'entered' | undefined> {
-  return record.settings.passwordProtected ? requestPassword(shell, videoId, record.title, signal) : 'open'
 }
 
 /** Shows a card, with the title of the video if the title is known. */

@@ -138,9 +138,9 @@ describeInBrowser('the player applies the settings of a video and its profile', 
 
   test('a password is requested until it is correct, and then the video plays', async () => {
     platform.setRecord('locked', videoJson({ player_settings: { password_protected: '1', show_title_bar: '1' } }))
-    platform.setRecord('locked/password/wrong%2F%26', [false])
-    platform.setRecord('locked/password/often', {}, 429)
-    platform.setRecord('locked/password/open%20sesame%3F', [true])
+    platform.setRecord('locked/access wrong/&', { code: 'password_wrong' }, 403)
+    platform.setRecord('locked/access often', {}, 429)
+    platform.setRecord('locked/access open sesame?', { token: 'opened', expires: Date.now() / 1_000 + 900 })
     await page.goto(`${platform.url}/player/locked`)
     await waitFor(async () => (await text())?.includes('requires a password'), { describe: 'the request for a password' })
     await takeScreenshot('player-password')
@@ -156,6 +156,7 @@ describeInBrowser('the player applies the settings of a video and its profile', 
     await field.press('Enter')
     await waitForPosition(0.5)
     expect(await page.getByLabel('Password').count()).toBe(0)
+    expect(platform.requestedPaths.filter((path) => path.includes('master')).every((path) => path.endsWith('?token=opened'))).toBe(true)
   }, 40_000)
 
   test('overlays are shown at their times, and their code is not executed', async () => {

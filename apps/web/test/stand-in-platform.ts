@@ -74,8 +74,13 @@ export async function startTestPlatform(media: string) {
     }
     const video = /^\/v2\/(?:video|presentation|playlist)\/(.+)$/.exec(pathname)?.[1]
     if (video !== undefined) {
-      const { status, json } = records.get(video) ?? { status: 404, json: { detail: '' } }
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
+      const sendRecord = (key: string) => {
+        const { status, json } = records.get(key) ?? { status: 404, json: { detail: '' } }
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
+      }
+      if (request.method === 'POST')
+        void text(request).then((body) => sendRecord(`${video} ${(JSON.parse(body) as { password: string }).password}`))
+      else sendRecord(video)
       return
     }
     const file = toFile(pathname, media)
@@ -111,7 +116,7 @@ export async function startTestPlatform(media: string) {
     /** Rejects media whose path starts with `start`, until `accept`. */
     reject: (start: string, status: number, code: string) => rejections.set(start, { status, code }),
     accept: (start: string) => rejections.delete(start),
-    /** Sets the response for the video, presentation or playlist with this id. */
+    /** Sets the response for the video, presentation or playlist with this id, or for a password: `ID/access PASSWORD`. */
     setRecord: (id: string, json: unknown, status = 200) => records.set(id, { status, json }),
     stop: async () => {
       server.closeAllConnections()

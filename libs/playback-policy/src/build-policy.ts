@@ -5,6 +5,8 @@ import { compileRules, type RuleFields } from './rules.ts'
 /** The stored parts of a policy. */
 export interface StoredPolicy {
   tokenRequired: boolean
+  /** The player settings profile of the video has a password. */
+  passwordRequired: boolean
   /** IP addresses and CIDR ranges that may load files. Empty: all may. */
   allowedIps: readonly string[]
   expireTime: Date | undefined
@@ -23,7 +25,7 @@ export function buildPolicy(stored: StoredPolicy): PlaybackPolicy {
   if (addresses.errors || video.errors || organisation.errors) throw new Error('a stored rule of a playback policy cannot be parsed')
   return {
     expires: stored.expireTime,
-    tokenRequired: stored.tokenRequired ? 'token' : undefined,
+    tokenRequired: stored.tokenRequired ? 'token' : stored.passwordRequired ? 'password' : undefined,
     allowed: addresses.rules,
     videoRules: video.rules,
     organisationRules: organisation.rules,

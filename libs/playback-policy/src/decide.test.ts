@@ -99,6 +99,7 @@ describe('the order', () => {
     ['expiry', everything, good, { code: 'not_found' }],
     ['token', { ...everything, expires: later }, { token: { rejection: 'expired' } }, { code: 'token_refused', tokenRejection: 'expired' }],
     ['missing token', { ...everything, expires: later }, {}, { code: 'token_required' }],
+    ['token by password', { ...everything, expires: later }, withToken({ isByPassword: true }), { code: 'token_required' }],
     ['password', { ...everything, expires: later, tokenRequired: 'password' }, {}, { code: 'password_required' }],
     ['address', { ...everything, expires: later }, good, { code: 'address_refused' }],
     [

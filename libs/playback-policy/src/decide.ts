@@ -51,6 +51,8 @@ export interface TokenClaims {
   country?: string
   maxHeight?: number
   kinds?: ReadonlySet<string>
+  /** The token was issued for the password of the video. It is not a personal token. */
+  isByPassword?: boolean
   /** All claims that are texts, and the first ten texts of lists. */
   custom: ReadonlyMap<string, readonly string[]>
 }
@@ -112,8 +114,10 @@ function findRefusal(policy: PlaybackPolicy, request: PlaybackRequest): Pick<Dec
   const wrongClaim = token && findWrongClaim(token.claims, request)
   if (wrongClaim) return { code: wrongClaim }
   // A page without a token shows the password form, or that a token is missing.
-  if (policy.tokenRequired && !token && kind !== 'page')
-    return { code: policy.tokenRequired === 'token' ? 'token_required' : 'password_required' }
+  if (kind !== 'page') {
+    if (policy.tokenRequired === 'token' && (!token || token.claims.isByPassword)) return { code: 'token_required' }
+    if (policy.tokenRequired === 'password' && !token) return { code: 'password_required' }
+  }
   if (!NOT_FILES.has(kind) && !isAddressAllowed(request.address, policy.allowed)) return { code: 'address_refused' }
   return undefined
 }

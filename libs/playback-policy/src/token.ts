@@ -8,5 +8,7 @@ export async function verifyToken(
   keys: TokenKeys,
 ): Promise<VerifiedToken & { expires?: Date }> {
   const check = await verifyVideoToken(token, request, keys)
-  return check.allowed ? { claims: { custom: new Map() }, expires: check.expires } : { rejection: check.reason }
+  return check.allowed
+    ? { claims: { custom: new Map(), isByPassword: check.password !== undefined }, expires: check.expires }
+    : { rejection: check.reason }
 }

@@ -6,7 +6,8 @@ import type { TokenKeys } from './token-keys.ts'
 /** Reason why a token is rejected. */
 export type TokenRejection = 'malformed' | 'unknown_key' | 'bad_signature' | 'expired' | 'wrong_video' | 'wrong_address'
 
-export type TokenCheck = { allowed: true; expires: Date } | { allowed: false; reason: TokenRejection }
+/** `password` identifies the password that a token was issued for; absent for other tokens. */
+export type TokenCheck = { allowed: true; expires: Date; password?: string } | { allowed: false; reason: TokenRejection }
 
 const algorithm = 'HS256'
 // Tokens of other types may be signed with the same keys. They are rejected because of their `typ`.
@@ -16,15 +17,18 @@ const TOKEN_PATTERN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.([A-Za-z0-9_-]{43})$/
 
 /**
  * Signs a token for one video. The token expires at `expires`, rounded down to seconds. With `ip`, it is valid only for
- * requests from that address. It consists of `[A-Za-z0-9_.-]`, so it can be a URL path segment. Throws `invalid` for a
+ * requests from that address. `password` identifies the password that it was issued for. It consists of `[A-Za-z0-9_.-]`, so it can be a URL path segment. Throws `invalid` for a
  * bad date or address.
  */
-export async function signVideoToken(grant: { videoId: string; expires: Date; ip?: string }, [key]: TokenKeys): Promise<string> {
+export async function signVideoToken(
+  grant: { videoId: string; expires: Date; ip?: string; password?: string },
+  [key]: TokenKeys,
+): Promise<string> {
   const seconds = Math.floor(grant.expires.getTime() / 1000)
   if (!Number.isSafeInteger(seconds)) throw invalid([{ field: 'expires', message: 'must be a date' }])
   const ip = grant.ip === undefined ? undefined : normaliseAddress(grant.ip)
   if (grant.ip !== undefined && ip === undefined) throw invalid([{ field: 'ip', message: 'must be an IPv4 or IPv6 address' }])
-  return new SignJWT(ip === undefined ? {} : { ip })
+  return new SignJWT({ ...(ip !== undefined && { ip }), ...(grant.password !== undefined && { pwd: grant.password }) })
     .setProtectedHeader({ alg: algorithm, typ: type, kid: key.kid })
     .setSubject(grant.videoId)
     .setExpirationTime(seconds)
@@ -48,7 +52,8 @@ export async function verifyVideoToken(
     if (payload.sub !== request.videoId) return reject('wrong_video')
     const { ip } = payload
     if (ip !== undefined && (typeof ip !== 'string' || ip !== normaliseAddress(request.address))) return reject('wrong_address')
-    return { allowed: true, expires: new Date((payload.exp ?? 0) * 1000) }
+    const password = typeof payload['pwd'] === 'string' ? payload['pwd'] : undefined
+    return { allowed: true, expires: new Date((payload.exp ?? 0) * 1000), ...(password !== undefined && { password }) }
   } catch (error) {
     if (error instanceof errors.JWTExpired) return reject('expired')
     if (error instanceof errors.JWKSNoMatchingKey) return reject('unknown_key')

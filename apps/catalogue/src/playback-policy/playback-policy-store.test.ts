@@ -17,6 +17,7 @@ test('a playable video without restrictions is public', async () => {
     sets: [{ version: expect.stringMatching(/^[a-z0-9]{16}$/), prefix: `renditions/${jobId}` }],
     added: [],
     tokenRequired: false,
+    passwordRequired: false,
     allowedIps: [],
     expireTime: undefined,
     videoRules: [],

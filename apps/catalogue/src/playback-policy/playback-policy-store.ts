@@ -12,6 +12,7 @@ interface Row extends EffectiveRulesRow {
   earlier: { version: string; prefix: string }[]
   added: PlaybackPolicy['added']
   token_required: boolean
+  password_required: boolean
   allowed_ips: string[]
   expire_time: Date | null
   master_path: string | null
@@ -34,6 +35,7 @@ const ADDED_RENDITIONS = `
 
 const FIND = `
   select v.delivery_version as version, playing.set ->> 'prefix' as prefix, m.token_required, v.expire_time,
+    (select s.password_hash from setting s where ${EFFECTIVE_SETTING}) is not null as password_required,
     ${EFFECTIVE_ALLOWED_IPS} as allowed_ips, ${EFFECTIVE_RULES},
     playing.set ->> 'hlsPath' as master_path, (playing.set ->> 'durationSeconds')::float8 as duration_seconds,
     v.captions_show_on_load as show_on_load,
@@ -56,6 +58,7 @@ export function createPlaybackPolicyStore(db: Db): PlaybackPolicyStore {
           sets: [{ version: row.version, prefix: row.prefix }, ...row.earlier],
           added: row.added,
           tokenRequired: row.token_required,
+          passwordRequired: row.password_required,
           allowedIps: row.allowed_ips,
           ...toEffectiveRules(row),
           expireTime: row.expire_time ?? undefined,

@@ -6,6 +6,8 @@ export interface PlaybackPolicy {
   /** The sets of files. The first one is the current set. */
   sets: { version: string; prefix: string }[]
   tokenRequired: boolean
+  /** True if the player settings profile of the video has a password. */
+  passwordRequired: boolean
   allowedIps: string[]
   expireTime: Date | undefined
   /** Path of the HLS master playlist in a set. Empty if the set has none. */

@@ -1,6 +1,7 @@
 import { notFound } from '@vitascope/errors'
 import type { Db, Transaction } from '@vitascope/postgres'
 import type { PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
+import { rotateDeliveryUrls } from '../publishing/media/delivery-set.ts'
 import { NO_RULES, type PlaybackRulesStore, type RulesTarget, type StoredPlaybackRules } from './playback-rules.ts'
 
 interface Row {
@@ -55,7 +56,7 @@ export function createPlaybackRulesStore(db: Db): PlaybackRulesStore {
     },
     set: (target, { defaultDecision, rules }, signal) =>
       db.transaction(async (tx) => {
-        const { organisationId, videoId } = await lockTarget(tx, target)
+        const { organisationId, videoId, mediaId } = await lockTarget(tx, target)
         const conflict = videoId === null ? '(organisation_id) where video_id is null' : '(video_id) where video_id is not null'
         const [row] = await tx.query<Row>(
           `insert into playback_rules (organisation_id, video_id, default_decision, rules) values ($1, $2, $3, $4)
@@ -65,23 +66,27 @@ export function createPlaybackRulesStore(db: Db): PlaybackRulesStore {
         )
         if (!row) throw new Error('the insert of playback rules returned no row')
         // URLs that a CDN may have cached for everyone stop working.
-        if (videoId !== null)
-          await tx.query(`update video set delivery_version = new_delivery_version() where video_id = $1 and delivery_version <> ''`, [
-            videoId,
-          ])
+        if (mediaId !== null) await rotateDeliveryUrls(tx, mediaId, videoId)
         return toRules(row)
       }, signal),
   }
 }
 
-async function lockTarget(tx: Transaction, target: RulesTarget): Promise<{ organisationId: string; videoId: string | null }> {
-  if ('organisationId' in target) return { organisationId: target.organisationId, videoId: null }
-  const [row] = await tx.query<{ organisation_id: string }>(
-    'select organisation_id from video where video_id = $1 and ($2::bigint is null or organisation_id = $2) for no key update',
+interface Locked {
+  organisationId: string
+  /** Null for the rules of an organisation, like its media. */
+  videoId: string | null
+  mediaId: string | null
+}
+
+async function lockTarget(tx: Transaction, target: RulesTarget): Promise<Locked> {
+  if ('organisationId' in target) return { organisationId: target.organisationId, videoId: null, mediaId: null }
+  const [row] = await tx.query<{ organisation_id: string; media_id: string }>(
+    'select organisation_id, media_id from video where video_id = $1 and ($2::bigint is null or organisation_id = $2) for no key update',
     [target.videoId, target.scope],
   )
   if (!row) throw notFound('video', target.videoId)
-  return { organisationId: row.organisation_id, videoId: target.videoId }
+  return { organisationId: row.organisation_id, videoId: target.videoId, mediaId: row.media_id }
 }
 
 function toRules({ default_decision, rules, update_time }: Row): StoredPlaybackRules {

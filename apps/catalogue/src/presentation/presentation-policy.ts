@@ -1,6 +1,7 @@
 import type { Db } from '@vitascope/postgres'
 import type { PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { EFFECTIVE_RULES, type EffectiveRulesRow, toEffectiveRules } from '../playback-rules/playback-rules-store.ts'
+import { EFFECTIVE_SETTING } from '../setting/setting-store.ts'
 import { IS_PUBLIC } from './presentation-store.ts'
 
 /** The access rules of a presentation's files, and their locations. */
@@ -10,6 +11,8 @@ export interface PresentationPolicy {
   /** The video whose tokens are valid for the presentation. Empty if it has no video. */
   videoId: string
   tokenRequired: boolean
+  /** True if the player settings profile of the video has a password. */
+  passwordRequired: boolean
   allowedIps: string[]
   expireTime: Date | undefined
   videoRules: PlaybackRule[]
@@ -26,6 +29,7 @@ export interface PresentationPolicies {
 interface Row extends EffectiveRulesRow {
   video_id: string | null
   token_required: boolean
+  password_required: boolean
   allowed_ips: string[]
   expire_time: Date | null
   sets: { version: string; prefix: string }[]
@@ -34,6 +38,7 @@ interface Row extends EffectiveRulesRow {
 /** The query runs every two seconds for each presentation that is being viewed. It only looks up rows by key. */
 const FIND = `
   select p.video_id, coalesce(m.token_required, false) as token_required, v.expire_time,
+    (select s.password_hash from setting s where ${EFFECTIVE_SETTING}) is not null as password_required,
     case when coalesce(v.allowed_ips, '{}') = '{}' then o.allowed_ips else v.allowed_ips end as allowed_ips,
     ${EFFECTIVE_RULES},
     coalesce((select json_agg(json_build_object('version', s.version, 'prefix', s.prefix) order by s.job_id)
@@ -52,6 +57,7 @@ export function createPresentationPolicies(db: Db): PresentationPolicies {
         sets: row.sets,
         videoId: row.video_id ?? '',
         tokenRequired: row.token_required,
+        passwordRequired: row.password_required,
         allowedIps: row.allowed_ips,
         expireTime: row.expire_time ?? undefined,
         ...toEffectiveRules(row),

@@ -142,6 +142,7 @@ describe('any caller', () => {
       sets: [{ version: expect.stringMatching(/^[0-9a-f]{16}$/), prefix: `slides/${presentationId}/${jobId}-1` }],
       videoId: '',
       tokenRequired: false,
+      passwordRequired: false,
       allowedIps: [],
       expireTime: undefined,
       videoRules: [],

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Call, Principal } from '@vitascope/grpc'
 import { Setting } from '@vitascope/proto/catalogue/v1/setting'
+import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
 import { buildOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createOrganisations } from '../organisation-replica/organisation.ts'
@@ -24,7 +25,14 @@ beforeAll(async () => {
   const themes = createThemeStore(db)
   const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)
   handlersWith = (passwordHasher) =>
-    settingHandlers({ settings: createSettingStore(db), themes, findVisibleVideo, organisations, passwordHasher })
+    settingHandlers({
+      settings: createSettingStore(db),
+      themes,
+      findVisibleVideo,
+      organisations,
+      passwordHasher,
+      tokenKeys: parseTokenKeys(makeTokenKeys()),
+    })
   handlers = handlersWith(createPasswordHasher())
 })
 afterAll(() => catalogue.close())

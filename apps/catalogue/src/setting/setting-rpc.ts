@@ -3,9 +3,11 @@ import type { Handlers, Principal } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
 import { Setting as Message, type SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { isId, toPageSize } from '@vitascope/request'
+import type { TokenKeys } from '@vitascope/security'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import type { ThemeStore } from '../theme/theme-store.ts'
+import { createAccessTokens } from './access-token.ts'
 import type { PasswordHasher } from './password-hash.ts'
 import { DEFAULT_SETTING, type Setting } from './setting.ts'
 import { changeSetting, isSha1, type PasswordChange, type RequestedSetting } from './setting-change.ts'
@@ -20,6 +22,7 @@ export interface SettingParts {
   findVisibleVideo: FindVisibleVideo
   organisations: Organisations
   passwordHasher: PasswordHasher
+  tokenKeys: TokenKeys
 }
 
 const PAGE_DEFAULT = 10
@@ -32,7 +35,9 @@ export function settingHandlers({
   findVisibleVideo,
   organisations,
   passwordHasher,
+  tokenKeys,
 }: SettingParts): Handlers<typeof SettingServiceService> {
+  const createAccessToken = createAccessTokens({ passwordHasher, tokenKeys })
   /**
    * Returns the hash to store. It is computed before rows are locked, because it is slow. Password checks
    * of guests use another group of the queue.
@@ -92,6 +97,11 @@ export function settingHandlers({
       const storedHash = await settings.findPasswordOfVideo(videoId, signal)
       if (storedHash === undefined || !isSha1(password)) return { matches: false }
       return { matches: await passwordHasher.matches(storedHash, password, `try ${organisationId}`, signal) }
+    },
+    async createAccessToken({ videoId, password, token }, { principal, signal }) {
+      const { organisationId } = await findVisibleVideo(principal, videoId, signal)
+      const storedHash = await settings.findPasswordOfVideo(videoId, signal)
+      return createAccessToken({ videoId, organisationId, storedHash, password, token }, signal)
     },
   }
 }

@@ -118,6 +118,7 @@ export function createSettingStore(db: Db): SettingStore {
         )
         if (passwordHash !== undefined) {
           await tx.query('update setting set password_hash = $2 where setting_id = $1', [key.settingId, passwordHash])
+          if (passwordHash !== null) await rotateUrlsOfVideos(tx, before)
         }
         return lockSetting(tx, key)
       }, signal),
@@ -154,6 +155,20 @@ export function createSettingStore(db: Db): SettingStore {
       return row?.password_hash ?? undefined
     },
   }
+}
+
+/** Gives the files of all videos with this profile new URLs, because caches may return the old ones without a password. */
+async function rotateUrlsOfVideos(tx: Transaction, { settingId, organisationId }: Setting): Promise<void> {
+  const ofProfile = `v.organisation_id = $2 and (select s.setting_id from setting s where ${EFFECTIVE_SETTING}) = $1`
+  await tx.query(
+    `delete from delivery_set d using video v join organisation o using (organisation_id) where d.video_id = v.video_id and ${ofProfile}`,
+    [settingId, organisationId],
+  )
+  await tx.query(
+    `update video set delivery_version = new_delivery_version() where delivery_version <> '' and video_id in (
+       select v.video_id from video v join organisation o using (organisation_id) where ${ofProfile})`,
+    [settingId, organisationId],
+  )
 }
 
 /**

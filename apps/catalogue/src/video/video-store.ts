@@ -4,6 +4,7 @@ import type { Scope } from '@vitascope/principal'
 import { adoptPresentation } from '../presentation/presentation-store.ts'
 import { rotateDeliveryUrls } from '../publishing/media/delivery-set.ts'
 import { lockMediaOfVideo, lockVideo, type VideoKey } from '../publishing/media/video-lock.ts'
+import { EFFECTIVE_SETTING } from '../setting/setting-store.ts'
 import { requireReferencedRecords } from './check-references.ts'
 import { restrictsAccess, type Video } from './video.ts'
 import type { VideoFields } from './video-fields.ts'
@@ -51,7 +52,8 @@ export function createVideoStore(db: Db): VideoStore {
         if (after.presentationId !== '' && after.presentationId !== before.presentationId)
           await adoptPresentation(tx, { ...before, presentationId: after.presentationId })
         if (after.tokenRequired && !before.tokenRequired) await rotateDeliveryUrls(tx, before.mediaId)
-        else if (restrictsAccess(before, after)) await rotateDeliveryUrls(tx, before.mediaId, before.videoId)
+        else if (restrictsAccess(before, after) || (await getsPassword(tx, before, after)))
+          await rotateDeliveryUrls(tx, before.mediaId, before.videoId)
         return readVideo(tx, key)
       }, signal),
     remove: (key, signal) =>
@@ -94,4 +96,15 @@ async function readVideo(tx: Transaction, { scope, videoId }: VideoKey): Promise
   const [row] = await tx.query<VideoRow>(FIND, [videoId, scope])
   if (!row) throw notFound('video', videoId)
   return toVideo(row)
+}
+
+/** Returns whether the video gets another profile, which has a password. */
+async function getsPassword(tx: Transaction, before: Video, after: VideoFields): Promise<boolean> {
+  if (after.settingId === before.settingId) return false
+  const rows = await tx.query(
+    `select from video v join organisation o using (organisation_id)
+     where v.video_id = $1 and (select s.password_hash from setting s where ${EFFECTIVE_SETTING}) is not null`,
+    [before.videoId],
+  )
+  return rows.length > 0
 }

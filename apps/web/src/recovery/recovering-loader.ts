@@ -16,6 +16,8 @@ export interface LoaderOptions {
    * the loader.
    */
   checkRejection: () => Promise<RejectionVerdict>
+  /** Returns the URL to request instead of the one in a playlist. */
+  toCurrentUrl: (url: string) => string
 }
 
 /**
@@ -37,7 +39,7 @@ interface Outcome {
  * hls.js regards it as one slow request. Without this loader, hls.js does not repeat requests without a
  * response: it penalises the rendition, tries all others at once, and stops loading permanently.
  */
-export function createLoaderClass(Library: typeof Hls, { recovery, checkRejection }: LoaderOptions): HlsConfig['loader'] {
+export function createLoaderClass(Library: typeof Hls, { recovery, checkRejection, toCurrentUrl }: LoaderOptions): HlsConfig['loader'] {
   const Base = Library.DefaultConfig.loader
   return class RecoveringLoader implements Loader<LoaderContext> {
     context: LoaderContext | null = null
@@ -104,6 +106,7 @@ export function createLoaderClass(Library: typeof Hls, { recovery, checkRejectio
         })
         this.#stop.signal.addEventListener('abort', abort, { once: true })
         const onProgress = callbacks?.onProgress
+        context.url = toCurrentUrl(context.url)
         inner.load(context, config, {
           ...(onProgress && { onProgress }),
           onSuccess: (response, stats, responseContext, details) =>

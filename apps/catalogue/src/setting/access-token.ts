@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import { DomainError } from '@vitascope/errors'
+import { signVideoToken, type TokenKeys, verifyVideoToken } from '@vitascope/security'
+import type { PasswordHasher } from './password-hash.ts'
+import { isSha1 } from './setting-change.ts'
+
+const LIFETIME_MS = 15 * 60_000
+
+/** A token for the files of a video with a password. */
+export interface AccessToken {
+  token: string
+  expireTime: Date
+}
+
+export interface AccessRequest {
+  videoId: string
+  organisationId: string
+  /** The stored hash of the password of the video; undefined if it has none. */
+  storedHash: string | undefined
+  /** SHA-1 of the entered password, or empty if a token is given. */
+  password: string
+  /** A token of an earlier response, or empty. */
+  token: string
+}
+
+/**
+ * Returns a function that exchanges the password of a video, or a token that was issued for it, for a new token. A
+ * token does not outlive a change of the password, except for its own lifetime.
+ */
+export function createAccessTokens({ passwordHasher, tokenKeys }: { passwordHasher: PasswordHasher; tokenKeys: TokenKeys }) {
+  return async (request: AccessRequest, signal: AbortSignal): Promise<AccessToken> => {
+    const { videoId, organisationId, storedHash, password, token } = request
+    if (storedHash === undefined) throw new DomainError('failed_precondition', 'NO_PASSWORD', 'this video has no password')
+    const fingerprint = createFingerprint(storedHash)
+    const isGranted =
+      token === ''
+        ? isSha1(password) && (await passwordHasher.matches(storedHash, password, `try ${organisationId}`, signal))
+        : await isTokenFor(token, { videoId, fingerprint }, tokenKeys)
+    if (!isGranted) throw new DomainError('forbidden', 'PASSWORD_WRONG', 'the password is wrong')
+    const expireTime = new Date(Math.floor((Date.now() + LIFETIME_MS) / 1_000) * 1_000)
+    return { token: await signVideoToken({ videoId, expires: expireTime, password: fingerprint }, tokenKeys), expireTime }
+  }
+}
+
+async function isTokenFor(
+  token: string,
+  { videoId, fingerprint }: { videoId: string; fingerprint: string },
+  keys: TokenKeys,
+): Promise<boolean> {
+  const check = await verifyVideoToken(token, { videoId, address: '', now: new Date() }, keys)
+  return check.allowed && check.password === fingerprint
+}
+
+/** Identifies the stored hash, which has a random salt, so that it reveals nothing about the password. */
+function createFingerprint(storedHash: string): string {
+  return createHash('sha256').update(storedHash).digest('base64url').slice(0, 16)
+}
