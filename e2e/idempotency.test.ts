@@ -28,7 +28,14 @@ const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples 
 const formatOperation = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
 
 /** Routes with their own idempotency: a unique name, an offset, an event id, a required object, or no effect. */
-const OWN_IDEMPOTENCY = ['/security/explain', '/upload/object', '/upload/tus', '/upload/success', '/analytics/events']
+const OWN_IDEMPOTENCY = [
+  '/security/explain',
+  '/video/{video_id}/access',
+  '/upload/object',
+  '/upload/tus',
+  '/upload/success',
+  '/analytics/events',
+]
 
 /** Additional fields for routes whose sample payload alone does not succeed. */
 const EXTRA_FIELDS: Record<string, () => Payload> = {

@@ -22,6 +22,7 @@ import { LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
 import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
+import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
@@ -177,6 +178,7 @@ const OTHER_SERVICES: readonly ServiceDefinition[] = [
   SettingServiceService,
   ThemeServiceService,
   SecurityServiceService,
+  PlaybackRulesServiceService,
   EntryServiceService,
   ClipServiceService,
   QueueJobServiceService,

@@ -157,18 +157,15 @@ export function createSettingStore(db: Db): SettingStore {
   }
 }
 
-/** Gives the files of all videos with this profile new URLs, because caches may return the old ones without a password. */
+/**
+ * Gives the files of the videos that reference the profile new URLs, because caches may return the old ones without a
+ * password. Videos that have it as the default of their organisation are too many to change at once.
+ */
 async function rotateUrlsOfVideos(tx: Transaction, { settingId, organisationId }: Setting): Promise<void> {
-  const ofProfile = `v.organisation_id = $2 and (select s.setting_id from setting s where ${EFFECTIVE_SETTING}) = $1`
-  await tx.query(
-    `delete from delivery_set d using video v join organisation o using (organisation_id) where d.video_id = v.video_id and ${ofProfile}`,
-    [settingId, organisationId],
-  )
-  await tx.query(
-    `update video set delivery_version = new_delivery_version() where delivery_version <> '' and video_id in (
-       select v.video_id from video v join organisation o using (organisation_id) where ${ofProfile})`,
-    [settingId, organisationId],
-  )
+  const ofProfile = `v.setting_id = $1 and v.setting_id <> '' and v.organisation_id = $2`
+  const values = [settingId, organisationId]
+  await tx.query(`delete from delivery_set d using video v where d.video_id = v.video_id and ${ofProfile}`, values)
+  await tx.query(`update video v set delivery_version = new_delivery_version() where v.delivery_version <> '' and ${ofProfile}`, values)
 }
 
 /**

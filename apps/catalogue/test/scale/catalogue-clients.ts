@@ -12,6 +12,7 @@ import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
+import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
@@ -38,6 +39,7 @@ export const services = {
   metadata: MetadataServiceService,
   organisationReplica: OrganisationReplicaServiceService,
   overlays: OverlayServiceService,
+  playbackRules: PlaybackRulesServiceService,
   playlists: PlaylistServiceService,
   presentations: PresentationServiceService,
   quotas: QuotaServiceService,

@@ -6,6 +6,7 @@ import { UpdateFolderRequest } from '@vitascope/proto/catalogue/v1/folder'
 import { UpdateMediaRequest } from '@vitascope/proto/catalogue/v1/media'
 import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { CreateOverlayRequest, UpdateOverlayRequest } from '@vitascope/proto/catalogue/v1/overlay'
+import { ExplainPlaybackRequest, PlaybackRules } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { UpdatePlaylistRequest } from '@vitascope/proto/catalogue/v1/playlist'
 import { UpdatePresentationRequest } from '@vitascope/proto/catalogue/v1/presentation'
 import { CreateSettingRequest, UpdateSettingRequest } from '@vitascope/proto/catalogue/v1/setting'
@@ -57,6 +58,15 @@ export async function exerciseCatalogue(send: CatalogueClients, size: SeedSize):
   await policy.catch((error: { reason?: string }) => {
     if (error.reason !== 'PRESENTATION_NOT_FOUND') throw error
   })
+  for (const target of [
+    { $case: 'videoId', value: videoId },
+    { $case: 'organisationId', value: '1' },
+  ] as const) {
+    const rules = PlaybackRules.fromPartial({ rules: [{ allows: true }] })
+    await send.playbackRules.setPlaybackRules({ target, rules, validateOnly: false }, owner)
+    await send.playbackRules.getPlaybackRules({ target }, owner)
+  }
+  await send.playbackRules.explainPlayback(ExplainPlaybackRequest.fromPartial({ videoId, kind: 'page', address: '192.0.2.1' }), owner)
   await send.security.checkAddress({ address: '192.0.2.1', videoIds: Array.from({ length: 40 }, (_, nth) => toVideoId(nth)) }, system)
   for (const country of ['NL', '']) await send.locations.lookUpPostcode({ postcode: '1012', country }, owner)
   for (const place of [
@@ -304,6 +314,8 @@ async function exerciseSettings(send: CatalogueClients, videoId: string): Promis
   const named = { video: { videoId, settingId }, updateMask: ['setting_id'] }
   await send.videos.updateVideo(UpdateVideoRequest.fromPartial(named), owner)
   await send.settings.checkVideoPassword({ videoId, password: 'wrong' }, guest)
+  // `password` is the SHA-1 of the password.
+  await send.settings.createAccessToken({ videoId, password, token: '' }, guest)
   await send.videos.updateVideo(UpdateVideoRequest.fromPartial({ video: { videoId }, updateMask: ['setting_id'] }), owner)
   const open = { setting: { settingId, passwordProtected: false }, updateMask: ['password_protected'] }
   await send.settings.updateSetting(UpdateSettingRequest.fromPartial(open), owner)
