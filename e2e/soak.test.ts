@@ -1,5 +1,6 @@
 // Faults: R14, R18
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { recordFigure } from '@vitascope/testing'
 import { type Platform, startPlatform } from './support/platform.ts'
 import { soak } from './support/soak.ts'
 
@@ -17,6 +18,7 @@ test(
   async () => {
     const { calls, writes, problems } = await soak(fixture, { seconds, seed })
     process.stderr.write(`soak: seed ${seed}, ${calls} calls, ${writes} of them writes, ${problems.length} problems\n`)
+    recordFigure('R14', `${calls} calls in ${seconds} s, ${problems.length} problems`)
     expect(problems).toEqual([])
     expect(writes).toBeGreaterThan(100)
   },

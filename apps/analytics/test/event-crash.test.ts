@@ -13,7 +13,7 @@ import { openChannel, serviceCall } from '@vitascope/grpc'
 import { type Db, migrate, openPostgres } from '@vitascope/postgres'
 import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
-import { isLongRun, testLog, waitFor } from '@vitascope/testing'
+import { isLongRun, recordFigure, testLog, waitFor } from '@vitascope/testing'
 import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal-keys'
 import { reconcile } from '../src/reconcile/reconcile.ts'
 import { as, buildEvent, startCatalogue } from './test-analytics.ts'
@@ -142,6 +142,10 @@ test(
     await platform.ready()
     await waitFor(() => countedAll(platform.db, acknowledged), { timeout: 60_000, describe: 'acknowledged events to be counted' })
     const viewIds = (await platform.db.query<{ view_id: string }>('select view_id from view')).map((row) => row.view_id)
+    const counted = new Set(viewIds)
+    const lost = [...acknowledged].filter((id) => !counted.has(id)).length
+    const killCount = kills.service + kills.database
+    recordFigure('C15', `${killCount} kills of service and database, ${lost} of ${acknowledged.size} acknowledged events lost`)
     expect(viewIds.filter((id) => !sent.has(id))).toEqual([])
     const { counts } = await platform.reports.getViews({ organisationId: '1', period: undefined, videoIds: [] }, as('system'))
     expect(counts?.playerLoads).toBe(viewIds.length)

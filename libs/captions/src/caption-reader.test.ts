@@ -1,7 +1,8 @@
 // Faults: B14, R18
 import { readdirSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
+import { recordFigure } from '@vitascope/testing'
 import { HOSTILE_FILES } from '../test/hostile-files.ts'
 import { createCaptionReader, type ReaderBounds } from './caption-reader.ts'
 import { readCaptions } from './read-captions.ts'
@@ -87,6 +88,8 @@ test('an organisation that sends many files does not keep others from being read
 })
 
 describe('the event loop is not blocked while a hostile file is read', () => {
+  let longestMs = 0
+  afterAll(() => recordFigure('R18', `longest delay of the event loop ${Math.round(longestMs)} ms`))
   test.each(HOSTILE_FILES)('%s', async (_, format, make) => {
     const reader = open()
     await reader.read(large, '1')
@@ -96,6 +99,8 @@ describe('the event loop is not blocked while a hostile file is read', () => {
     await reader.read({ content, format }, '1').catch(() => undefined)
     delay.disable()
     // Goal: 100 ms on an idle machine; ten times as much here.
-    expect(delay.max / 1e6).toBeLessThan(1_000)
+    const ms = delay.max / 1e6
+    longestMs = Math.max(longestMs, ms)
+    expect(ms).toBeLessThan(1_000)
   })
 })
