@@ -104,3 +104,30 @@ describe('the event loop is not blocked while a hostile file is read', () => {
     expect(ms).toBeLessThan(1_000)
   })
 })
+
+test('hostile files are read by another thread: this one uses less than half of their CPU time', async () => {
+  const reader = open()
+  await reader.read(large, '1')
+  let [ownMs, readMs] = [0, 0]
+  for (const [, format, make] of HOSTILE_FILES) {
+    const content = make()
+    const before = cpuTimeMs()
+    await reader.read({ content, format }, '1').catch(() => undefined)
+    const between = cpuTimeMs()
+    ownMs += between - before
+    try {
+      readCaptions(content, format)
+    } catch (error) {
+      expect(error).toMatchObject({ reason: 'CAPTION_TOO_LARGE' })
+    }
+    readMs += cpuTimeMs() - between
+  }
+  recordFigure('R18', `${Math.round(ownMs)} of ${Math.round(readMs)} ms of CPU time on the event loop`)
+  expect(ownMs).toBeLessThan(readMs / 2)
+})
+
+/** CPU time of this thread in ms, which does not depend on the load of the machine. */
+function cpuTimeMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
