@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { waitFor } from '@vitascope/testing'
+import { recordFigure, waitFor } from '@vitascope/testing'
 import { runCommand } from './support/command.ts'
 import { asSuperuser, loginsIn } from './support/database.ts'
 import { objectProblems } from './support/object-problems.ts'
@@ -103,6 +103,8 @@ test('a backup under load restores to a consistent platform', async () => {
   const has = async (sql: string) =>
     asSuperuser(restoredPlatform, async (client) => (await client.query<{ id: string }>(sql)).rows.map(({ id }) => id))
   const restoredIds = new Set(await has('select video_id as id from catalogue.video'))
+  const missing = [...load.before].filter((id) => !restoredIds.has(id)).length
+  recordFigure('C25', `${missing} of ${load.before.size} videos lost that were accepted before the backup`)
   for (const id of load.before) expect(restoredIds.has(id)).toBe(true)
   for (const id of restoredIds) expect(load.all.has(id) || videos.some(({ video_id }) => video_id === id)).toBe(true)
   expect(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { extendTimeout, type FaultProxy, freePort, isLongRun, startFaultProxy, waitFor } from '@vitascope/testing'
+import { extendTimeout, type FaultProxy, freePort, isLongRun, recordFigure, startFaultProxy, waitFor } from '@vitascope/testing'
 import { objectProblems } from './support/object-problems.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -93,9 +93,8 @@ test('deadlines hold during network partitions between services, and nothing is 
   await writes.stop()
 
   const slowest = (responses: typeof reads.responses) => Math.max(...responses.map(({ ms }) => ms))
-  process.stderr.write(
-    `black hole: slowest read ${slowest(reads.responses).toFixed(0)} ms, write ${slowest(writes.responses).toFixed(0)} ms\n`,
-  )
+  const [read, write] = [reads, writes].map(({ responses }) => Math.round(slowest(responses)))
+  recordFigure('C29', `partition of ${HOLE_MS / 1_000} s, slowest read ${read} ms, slowest write ${write} ms`)
   expect(reads.responses.filter(({ status, ms }) => ![200, 503].includes(status) || ms > READ_MS + SLACK_MS)).toEqual([])
   // 409 means that the first write with this key is still running.
   expect(writes.responses.filter(({ status, ms }) => ![200, 409, 503].includes(status) || ms > WRITE_MS + SLACK_MS)).toEqual([])

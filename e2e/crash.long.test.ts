@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { redisPath } from '@vitascope/testing'
-import { crashRun } from './support/crash-run.ts'
+import { recordFigure, redisPath } from '@vitascope/testing'
+import { crashRun, describeCrashRun } from './support/crash-run.ts'
 import { redisRun, startWithRedis } from './support/redis-run.ts'
 import { startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -31,6 +31,7 @@ test('uploads survive 10 min of kills: each ends, playable videos are complete, 
       gateways: shared?.platform.gateways,
     })
     process.stderr.write(`crash run: ${JSON.stringify(report)}\n`)
+    recordFigure('C1', describeCrashRun(report))
     // A job whose attempts were all killed fails with its reason, which is a valid final state.
     expect(Object.keys(report.states).filter((state) => !/^(ok 2000|failed 5\d\d\d)$/.test(state))).toEqual([])
   } catch (error) {

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { isAlive, isLongRun, redisPath, type TestRedis, waitFor } from '@vitascope/testing'
-import { crashRun } from './support/crash-run.ts'
+import { isAlive, isLongRun, recordFigure, redisPath, type TestRedis, waitFor } from '@vitascope/testing'
+import { crashRun, describeCrashRun } from './support/crash-run.ts'
 import { kill, listFfmpegs } from './support/nemesis.ts'
 import { orphanedObjects } from './support/orphaned-objects.ts'
 import { redisRun, startWithRedis } from './support/redis-run.ts'
@@ -85,6 +85,8 @@ withRedis(
     // Takes one second on an idle machine.
     const reports = await redisRun(shared.platform, shared.redis, { limitMs: 10_000, watchMs: 3_000, tenant, videoId: id })
     process.stderr.write(`redis run: ${JSON.stringify(reports)}\n`)
+    const lastFailureMs = Math.round(Math.max(...reports.map((report) => report.lastFailureMs)))
+    recordFigure('C18', `${reports.length} faults, last failed response ${lastFailureMs} ms after a fault began or ended`)
   },
   240_000,
 )
@@ -114,5 +116,6 @@ test(`uploads survive ${KILLING_SECONDS} s of kills: each ends, playable videos 
     throw new Error(`with seed ${seed}: ${error.message}\n${platform.log().slice(-20_000)}`, { cause: error })
   })
   process.stderr.write(`crash run: ${JSON.stringify(report)}\n`)
+  recordFigure('C1', describeCrashRun(report))
   expect(Object.keys(report.states)).toEqual(['ok 2000'])
 }, 480_000)

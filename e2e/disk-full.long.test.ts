@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { waitFor } from '@vitascope/testing'
+import { recordFigure, waitFor } from '@vitascope/testing'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffmpeg, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -115,7 +115,7 @@ describe.each([
     const freedAt = Date.now()
     const video = await waitUntilSettled(api, response.body.id, 120_000)
     expect(video.status.status).toBe('ok')
-    process.stdout.write(`\n${subfolder}: plays ${((Date.now() - freedAt) / 1000).toFixed(1)} s after space is freed\n`)
+    recordFigure('C20', `full disk of ${subfolder}: video plays ${((Date.now() - freedAt) / 1000).toFixed(1)} s after space is freed`)
     expect(Date.now() - freedAt).toBeLessThan(MAX_RECOVERY_MS)
     await expectDecodable(platform, video)
     expect(SERVICES.map((name) => platform.pid(name))).toEqual(pids)
@@ -158,9 +158,8 @@ describe('when the disk of PostgreSQL is full', () => {
     await small.empty()
     const freedAt = Date.now()
     await waitFor(async () => (await write()).status < 300, { timeout: 4 * MAX_RECOVERY_MS, describe: 'a write after space is freed' })
-    process.stdout.write(
-      `\npostgres: ${rejected.length} rejected; writes ${((Date.now() - freedAt) / 1000).toFixed(1)} s after space is freed\n`,
-    )
+    const writesAfter = ((Date.now() - freedAt) / 1000).toFixed(1)
+    recordFigure('C20', `full disk of postgres: ${rejected.length} writes rejected, writes succeed ${writesAfter} s after space is freed`)
     expect(Date.now() - freedAt).toBeLessThan(MAX_RECOVERY_MS)
     for (const id of organisationIds) expect((await platform.system.get(`/organisation/${id}`)).status).toBe(200)
     expect(SERVICES.map((name) => platform.pid(name))).toEqual(pids)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { isLongRun, seededRandom, waitFor } from '@vitascope/testing'
+import { isLongRun, recordFigure, seededRandom, waitFor } from '@vitascope/testing'
 import { runCommand } from './support/command.ts'
 import { asSuperuser } from './support/database.ts'
 import { kill } from './support/nemesis.ts'
@@ -124,7 +124,11 @@ test(
       return [...acknowledged].every((id) => views.has(id)) && (await readLoads()) === views.size
     }
     await waitFor(readCounts, { timeout: 120_000, interval: 500, describe: `what was acknowledged to be counted (seed ${seed})` })
-    expect([...(await stored())].filter((id) => !sent.has(id))).toEqual([])
+    const counted = await stored()
+    expect([...counted].filter((id) => !sent.has(id))).toEqual([])
+    const killCount = Object.values(kills).reduce((sum, count) => sum + count, 0)
+    const missing = [...acknowledged].filter((id) => !counted.has(id)).length
+    recordFigure('C15', `${killCount} kills of three processes, ${missing} of ${acknowledged.size} acknowledged views lost`)
     const { stdout } = await runCommand('reconcile', [], { VITASCOPE_DATA_DIR: platform.dataDir })
     expect(stdout).toMatch(/^0 differences/m)
     process.stderr.write(

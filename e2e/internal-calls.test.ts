@@ -4,6 +4,7 @@ import { request as secureRequest } from 'node:https'
 import type { Metadata } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { PRINCIPAL_HEADER, type Principal } from '@vitascope/grpc'
+import { recordFigure } from '@vitascope/testing'
 import { type CertificateFiles, certificateFolder, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
 import { nouns } from './endpoint-cases/index.ts'
 import { buildMetadata, falseTokens, forged, invalidCredentials, signed, type Target, toPrincipal } from './support/forged-principals.ts'
@@ -76,7 +77,7 @@ describe('a caller with a certificate of the platform', () => {
       }
       return wrong.length > 0 ? wrong.join(', ') : undefined
     })
-    process.stderr.write(`internal calls: ${rpcs.length} rpcs rejected ${invalid.get('auth')?.length} invalid callers each\n`)
+    recordFigure('A20', `${rpcs.length} rpcs rejected ${invalid.get('auth')?.length} kinds of invalid principals each`)
   }, 120_000)
 
   test.each(['user', 'guest'] as const)(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type FaultProxy, freePort, isLongRun, seededRandom, startFaultProxy, waitFor } from '@vitascope/testing'
+import { type FaultProxy, freePort, isLongRun, recordFigure, seededRandom, startFaultProxy, waitFor } from '@vitascope/testing'
 import { type ApiResponse, createApi } from './support/api.ts'
 import { asSuperuser } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
@@ -78,10 +78,12 @@ test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the r
   toCatalogue.shouldDropResponse = () => false
   const lost = [toGateway.lost(), toCatalogue.lost()]
   process.stderr.write(`lost replies (seed ${seed}): ${UPLOADS} uploads in ${tries} tries, lost ${lost.join(' and ')}\n`)
+  const distinct = new Set([...accepted.values()].map(({ id }) => id)).size
+  recordFigure('C13', `${lost[0]} and ${lost[1]} lost replies, ${tries} tries, ${distinct} media for ${UPLOADS} uploads`)
   expect(lost[0]).toBeGreaterThan(UPLOADS / 10)
   expect(lost[1]).toBeGreaterThan(0)
 
-  expect(new Set([...accepted.values()].map(({ id }) => id)).size).toBe(UPLOADS)
+  expect(distinct).toBe(UPLOADS)
   const stored = await asSuperuser(platform, async (client) => {
     const { rows } = await client.query<{ video_id: string; title: string }>(
       'select video_id::text, title from catalogue.video where organisation_id = $1',

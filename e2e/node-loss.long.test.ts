@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
-import { isAlive, waitFor } from '@vitascope/testing'
+import { isAlive, recordFigure, waitFor } from '@vitascope/testing'
 import { checkResults } from './support/crash-run.ts'
 import { asSuperuser } from './support/database.ts'
 import { listFfmpegs } from './support/nemesis.ts'
@@ -109,6 +109,7 @@ test('losing a node with one replica of each service loses no encode, upload or 
     const videos = await Promise.all(videoIds.map(settleDespiteLoss))
     const recoveryMs = Date.now() - lostAt
     const acknowledged = await stopViews()
+    recordFigure('K15', `${videos.length} uploads end ${(recoveryMs / 1_000).toFixed(1)} s after the loss`)
     process.stderr.write(`node loss: ${JSON.stringify({ uploads: videoIds.length, views: acknowledged.size, recoveryMs })}\n`)
     expect(videos.map(({ status }) => status.status)).toEqual(videoIds.map(() => 'ok'))
     expect(recoveryMs).toBeLessThanOrEqual(MAX_RECOVERY_MS)

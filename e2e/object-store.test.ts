@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type ObjectStorage, openS3Storage } from '@vitascope/storage'
-import { s3Path, startS3, type TestS3, waitFor } from '@vitascope/testing'
+import { recordFigure, s3Path, startS3, type TestS3, waitFor } from '@vitascope/testing'
 import { runCommand } from './support/command.ts'
+import { asSuperuser } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -99,13 +100,21 @@ withS3('with a bucket of an S3 store', () => {
   }, 240_000)
 
   test('an outage of the object store delays videos and loses none', async () => {
-    const { id } = await start()
+    const { id, job_id } = await start()
     await store.kill()
     await waitFor(() => /STORAGE_UNAVAILABLE|object store is unreachable|could not be stored|storage failed/.test(platform.log()), {
       timeout: 60_000,
     })
     expect((await platform.system.get<{ status: { status: string } }>(`/video/${id}`)).body.status.status).toBe('encoding')
     await store.start()
+    const startedMs = performance.now()
     expect((await waitUntilSettled(platform.system, id, 120_000)).status.status).toBe('ok')
+    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
+    const [job] = await asSuperuser(platform, async (client) => {
+      const { rows } = await client.query<{ attempt: number }>('select attempt from encoding.job where job_id = $1', [job_id])
+      return rows
+    })
+    recordFigure('C19', `the video plays ${seconds} s after the outage, which cost ${(job?.attempt ?? 0) - 1} attempts`)
+    expect(job?.attempt).toBe(1)
   }, 240_000)
 })

@@ -1,6 +1,6 @@
 // Faults: K14
 import { afterAll, expect, test } from '@jest/globals'
-import { isLongRun, redisPath, startRedis, type TestRedis } from '@vitascope/testing'
+import { isLongRun, recordFigure, redisPath, startRedis, type TestRedis } from '@vitascope/testing'
 import { nouns } from './endpoint-cases/index.ts'
 import { startPlatform } from './support/platform.ts'
 import { type ReplicatedPlatform, startReplicas } from './support/replicas.ts'
@@ -41,6 +41,10 @@ describeRows(picked, async () => {
 test('both replicas of each service have responded', async () => {
   const answered = await platform.callCounts()
   process.stderr.write(`calls of each of two replicas: ${JSON.stringify(answered)}\n`)
+  const calls = Object.values(answered)
+    .flat()
+    .reduce((sum, count) => sum + count, 0)
+  recordFigure('K14', `${calls} calls answered by two replicas of ${Object.keys(answered).length} services`)
   // Services that some rows do not use are used by the others.
   const requested = Object.entries(answered).filter(([, counts]) => only === undefined || Math.max(...counts) > 1)
   expect(requested.length).toBeGreaterThanOrEqual(only === undefined ? 7 : 4)

@@ -1,5 +1,6 @@
 // Faults: R14
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { recordFigure } from '@vitascope/testing'
 import { type Platform, startPlatform } from './support/platform.ts'
 import { soak } from './support/soak.ts'
 
@@ -17,6 +18,7 @@ test(
   async () => {
     const { calls, writes, problems } = await soak(fixture, { seconds: MINUTES * 60, seed })
     process.stderr.write(`soak: seed ${seed}, ${calls} calls, ${writes} of them writes, ${problems.length} problems\n`)
+    recordFigure('R14', `${calls} calls in ${MINUTES} min, ${problems.length} problems`)
     expect(problems).toEqual([])
   },
   (MINUTES + 3) * 60_000,

@@ -1,6 +1,6 @@
 // Faults: A11, R9, C18
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'
+import { recordFigure, redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'
 import { type Api, createApi } from './support/api.ts'
 import { startTwoGateways, type TwoGateways } from './support/two-gateways.ts'
 import { createTenant } from './support/video-steps.ts'
@@ -25,6 +25,7 @@ withRedis('two gateways that share Redis', () => {
   const openApis = (key: string): Api[] => platform.gateways.map((url) => createApi(`${url}/v2`, key))
 
   test('rejects a revoked key within a second, like the first gateway', async () => {
+    let slowestMs = 0
     for (let round = 0; round < 3; round++) {
       const { key } = await createTenant(platform.system)
       const gateways = openApis(key)
@@ -38,8 +39,10 @@ withRedis('two gateways that share Redis', () => {
           describe: 'the rejection',
         })
       }
-      expect(performance.now() - revoked).toBeLessThan(1_000)
+      slowestMs = Math.max(slowestMs, performance.now() - revoked)
     }
+    recordFigure('A11', `revoked key rejected by two gateways after ${Math.round(slowestMs)} ms`)
+    expect(slowestMs).toBeLessThan(1_000)
   }, 60_000)
 
   test('shares the budget of a key', async () => {

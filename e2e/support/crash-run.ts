@@ -22,6 +22,12 @@ export interface CrashReport {
   recoverySeconds: number
 }
 
+/** Returns the report as a figure of the list of faults. */
+export function describeCrashRun({ kills, uploads, states, recoverySeconds }: CrashReport): string {
+  const killCount = Object.values(kills).reduce((sum, count) => sum + count, 0)
+  return `${killCount} kills, ${states['ok 2000'] ?? 0} of ${uploads} uploads playable, the last one ${recoverySeconds} s after the last kill`
+}
+
 export interface CrashOptions {
   seed: number
   seconds: number

@@ -63,7 +63,7 @@ export async function soak(fixture: Platform, { seconds, seed }: { seconds: numb
     writers.map(async ([ownSide, otherSide], index) => {
       const random = seededRandom(seed * 10 + index)
       const model: Model = { videos: [], playlists: new Map(), folders: new Map() }
-      const writer = createWriter(ownSide, model, { source, name: `${ownSide.mark}-${index}`, random })
+      const writer = createWriter(ownSide, model, { source, name: `${ownSide.mark}-${seed}-${index}`, random })
       while (performance.now() < until && result.problems.length < 20) {
         if (random() < 0.15) await accessForeignRecords(ownSide, otherSide, random, result)
         else await writer.step()
@@ -96,9 +96,12 @@ function watchApi(api: Api, foreignMark: string, result: SoakResult): Api {
   }
 }
 
+/** No record has this id. */
+const MISSING_ID = '4611686018427387905'
+
 /** Tries to access records of the other organisation, which must not be found. */
 async function accessForeignRecords(ownSide: Side, otherSide: Side, random: () => number, result: SoakResult): Promise<void> {
-  const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? '7'
+  const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? MISSING_ID
   const [video, playlist, folder, caption] = [
     pick(otherSide.ids.video),
     pick(otherSide.ids.playlist),
@@ -112,16 +115,16 @@ async function accessForeignRecords(ownSide: Side, otherSide: Side, random: () =
     ['POST', `/tag/video/add/${video}`, { tags: [ownSide.mark] }],
     ['GET', `/tag/video/${video}`],
     ['PUT', `/playlist/${playlist}`, { title: ownSide.mark }],
-    ['PUT', `/playlist/${playlist}/add/video/${own ?? '7'}`],
+    ['PUT', `/playlist/${playlist}/add/video/${own ?? MISSING_ID}`],
     ['GET', `/folder/${folder}/video`],
-    ['POST', `/folder/${folder}/video/${own ?? '7'}/add`],
+    ['POST', `/folder/${folder}/video/${own ?? MISSING_ID}/add`],
     ['GET', `/folder/${otherSide.organisationId}`],
     ['GET', `/playlist/organisation/${otherSide.organisationId}`],
     ['GET', `/video/organisation/${otherSide.organisationId}`],
     ['GET', `/caption/${caption}`],
     ['DELETE', `/caption/${caption}`],
   ]
-  const [method, path, payload] = tries[Math.floor(random() * tries.length)] ?? ['GET', '/video/7']
+  const [method, path, payload] = tries[Math.floor(random() * tries.length)] ?? ['GET', `/video/${MISSING_ID}`]
   const { status } = await ownSide.api.send(method, path, {
     ...(payload !== undefined && { body: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }),
   })

@@ -98,7 +98,8 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
 
   test('secrets are files, and no other place contains their values', () => {
     for (const { pod } of workloads(manifests())) {
-      for (const { env = [] } of listContainers(pod)) {
+      for (const { env = [], envFrom = [] } of listContainers(pod)) {
+        expect(envFrom).toEqual([])
         expect(env.filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([])
         for (const { name, value } of env) {
           if (/KEY|PASSWORD|SECRET|DATABASE_URL|REDIS_URL|SMTP_URL/.test(name))

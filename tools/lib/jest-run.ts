@@ -81,6 +81,8 @@ export interface JestRun {
   name?: string | undefined
   /** Number of concurrent files, two by default. With one, failed files are not retried. */
   workers?: number
+  /** Path of the file to which tests append the figures that they measure. */
+  figuresFile?: string
   /** Path of Jest's report. */
   report: string
 }
@@ -123,9 +125,9 @@ const NO_TESTS: JestCounts = { passed: 0, failed: 0, skipped: 0, failures: [], n
 
 /** Returns the report, or the reason why there is none. */
 async function runOnce(run: JestRun, workers: number): Promise<JestReport | string> {
-  const { files, all, long, unit = false, name, report } = run
+  const { files, all, long, unit = false, name, figuresFile, report } = run
   const options = ['--ci', `--maxWorkers=${workers}`, '--json', `--outputFile=${report}`]
-  const child = spawnJest([...options, ...nameOption(name), ...(all ? [] : ['--runTestsByPath', ...files])], { long, unit })
+  const child = spawnJest([...options, ...nameOption(name), ...(all ? [] : ['--runTestsByPath', ...files])], { long, unit, figuresFile })
   const limit = setTimeout(() => child.kill('SIGKILL'), (long ? timeoutMinutes.long : timeoutMinutes.usual) * 60_000)
   const [code] = (await once(child, 'exit')) as [number | null]
   clearTimeout(limit)
@@ -135,14 +137,20 @@ async function runOnce(run: JestRun, workers: number): Promise<JestReport | stri
 
 /** Runs the tests, and again after each change, until it is interrupted. Returns the exit code. */
 export async function watchTests(files: readonly string[], { name, unit }: { name: string | undefined; unit: boolean }): Promise<number> {
-  const child = spawnJest(['--watchAll', ...nameOption(name), '--runTestsByPath', ...files], { long: false, unit })
+  const child = spawnJest(['--watchAll', ...nameOption(name), '--runTestsByPath', ...files], { long: false, unit, figuresFile: undefined })
   const [code] = (await once(child, 'exit')) as [number | null]
   return code ?? 1
 }
 
 const nameOption = (name: string | undefined): string[] => (name === undefined ? [] : ['--testNamePattern', name])
 
-function spawnJest(options: readonly string[], { long, unit }: { long: boolean; unit: boolean }): ChildProcess {
+interface JestEnvironment {
+  long: boolean
+  unit: boolean
+  figuresFile: string | undefined
+}
+
+function spawnJest(options: readonly string[], { long, unit, figuresFile }: JestEnvironment): ChildProcess {
   const jest = ['--disable-warning=ExperimentalWarning', '--experimental-vm-modules', 'node_modules/jest/bin/jest.js']
   return spawn(process.execPath, [...jest, '--config', 'jest.config.mjs', ...options], {
     cwd: root,
@@ -150,6 +158,7 @@ function spawnJest(options: readonly string[], { long, unit }: { long: boolean; 
       ...toolEnvironment,
       ...(long && { VITASCOPE_LONG_TESTS: '1' }),
       ...(unit && { VITASCOPE_UNIT_TESTS: '1' }),
+      ...(figuresFile && { VITASCOPE_FIGURES_FILE: figuresFile }),
     },
     stdio: 'inherit',
   })

@@ -13,7 +13,7 @@ import { openChannel, serviceCall } from '@vitascope/grpc'
 import { type Db, migrate, openPostgres } from '@vitascope/postgres'
 import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
-import { isLongRun, testLog, waitFor } from '@vitascope/testing'
+import { isLongRun, recordFigure, testLog, waitFor } from '@vitascope/testing'
 import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal-keys'
 import { reconcile } from '../src/reconcile/reconcile.ts'
 import { as, buildEvent, startCatalogue } from './test-analytics.ts'
@@ -23,6 +23,8 @@ const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (isLongRun ? 60
 const SENDERS = 8
 const EVENTS_PER_SECOND = 500
 const EVENTS_PER_REQUEST = 10
+/** Kills of the service right after a response. */
+const ROUNDS = 5
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 
@@ -142,6 +144,10 @@ test(
     await platform.ready()
     await waitFor(() => countedAll(platform.db, acknowledged), { timeout: 60_000, describe: 'acknowledged events to be counted' })
     const viewIds = (await platform.db.query<{ view_id: string }>('select view_id from view')).map((row) => row.view_id)
+    const counted = new Set(viewIds)
+    const lost = [...acknowledged].filter((id) => !counted.has(id)).length
+    const killCount = kills.service + kills.database
+    recordFigure('C15', `${killCount} kills of service and database, ${lost} of ${acknowledged.size} acknowledged events lost`)
     expect(viewIds.filter((id) => !sent.has(id))).toEqual([])
     const { counts } = await platform.reports.getViews({ organisationId: '1', period: undefined, videoIds: [] }, as('system'))
     expect(counts?.playerLoads).toBe(viewIds.length)
@@ -149,6 +155,23 @@ test(
   },
   (SECONDS + 180) * 1_000,
 )
+
+test('events are durable when their response arrives: none is lost if the service is killed at that moment', async () => {
+  await platform.ready()
+  const videoId = platform.catalogue.createVideo(100)
+  const acknowledged = new Set<string>()
+  for (let round = 0; round < ROUNDS; round++) {
+    const events = Array.from({ length: 100 }, () => buildEvent({ videoId, viewId: randomUUID() }))
+    const request = { events, userAgent: 'a browser', clientAddress: '192.0.2.1' }
+    // The first call after a restart may still use the connection of the killed process.
+    const response = await waitFor(() => platform.events.acceptEvents(request, serviceCall('gateway', 'r')), { timeout: 20_000 })
+    await platform.killService()
+    expect(response.accepted).toBe(events.length)
+    for (const { viewId } of events) acknowledged.add(viewId)
+    await platform.ready()
+  }
+  await waitFor(() => countedAll(platform.db, acknowledged), { timeout: 20_000, describe: 'acknowledged events to be counted' })
+}, 120_000)
 
 /** Returns whether no batch is pending and every acknowledged view is stored. */
 async function countedAll(db: Db, acknowledged: ReadonlySet<string>): Promise<boolean> {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openChannel, serviceCall } from '@vitascope/grpc'
 import { UploadVideoRequest, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { makeTokenKeys } from '@vitascope/security'
-import { freePort, isLongRun, waitFor } from '@vitascope/testing'
+import { freePort, isLongRun, recordFigure, waitFor } from '@vitascope/testing'
 import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal-keys'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
 import { encodingStandIn, masterSecret } from './stand-ins.ts'
@@ -86,7 +86,9 @@ test(`${ROUNDS} kills between commit, sending and completion of a message neithe
     timeout: LAG_MS,
     describe: () => `the outbox to be empty; ${encoding.state.jobs.size} of ${accepted.length} jobs arrived`,
   })
-  process.stderr.write(`outbox: ${accepted.length} messages arrived within ${Math.round(performance.now() - began)} ms\n`)
+  const took = Math.round(performance.now() - began)
+  const lost = accepted.filter((jobId) => !encoding.state.jobs.has(jobId)).length
+  recordFigure('C14', `${ROUNDS} kills, ${lost} of ${accepted.length} messages lost, all sent ${took} ms after the last start`)
   expect([...encoding.state.jobs.keys()].toSorted()).toEqual(accepted.toSorted())
   expect(new Set(accepted).size).toBe(ROUNDS * UPLOADS)
   // The receiver got some messages twice, but has one job for each.

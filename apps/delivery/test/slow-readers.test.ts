@@ -11,7 +11,7 @@ import {
 import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
 import { openS3Storage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
-import { freePort, s3Path, startS3, type TestS3, testLog, waitFor } from '@vitascope/testing'
+import { freePort, recordFigure, s3Path, startS3, type TestS3, testLog, waitFor } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { startDelivery } from '../src/service.ts'
 
@@ -103,7 +103,7 @@ withS3('large files of a bucket', () => {
     const next = await fetch(`http://${delivery.address}${PATH}`, { headers: { range: 'bytes=5000000-5999999' } })
     const bytes = Buffer.from(await next.arrayBuffer())
     const took = performance.now() - started
-    process.stderr.write(`with ${READERS} stalled readers the next one had a million bytes after ${Math.round(took)} ms\n`)
+    recordFigure('R1', `with ${READERS} stalled readers, another one gets 1 MB in ${Math.round(took)} ms`)
     expect([next.status, bytes.equals(FILE.subarray(5_000_000, 6_000_000))]).toEqual([206, true])
     expect(took).toBeLessThan(5_000)
     const whole = Buffer.from(await (await fetch(`http://${delivery.address}${PATH}`)).arrayBuffer())

@@ -1,7 +1,7 @@
 // Faults: C2
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { isLongRun, waitFor } from '@vitascope/testing'
+import { isLongRun, recordFigure, waitFor } from '@vitascope/testing'
 import type { CrashPoint } from '../src/common/crash-point.ts'
 import { completableJobs, runUntilComplete } from './crashing-service.ts'
 import { makeVideo } from './fixture.ts'
@@ -102,7 +102,7 @@ test.each(['renditions', 'slides'] as const)(
         await endProcesses()
       }
     }
-    process.stdout.write(`\n${kind}: ${deaths} deaths behind a commit\n`)
+    recordFigure('C2', `${deaths} crashes of the service after database changes of ${kind}`)
     expect(deaths).toBeGreaterThanOrEqual(2 * TIMES)
   },
   1_800_000,
@@ -140,7 +140,7 @@ test('after a crash of the worker after storing any object, the next worker prod
       put = 1
     } else put = put === 0 ? 1 : put + STEP.put
   }
-  process.stdout.write(`\n${deaths} deaths behind an object\n`)
+  recordFigure('C2', `${deaths} crashes of the worker after stored objects`)
   expect(deaths).toBeGreaterThanOrEqual(2 * TIMES)
   caller.close()
 }, 1_800_000)

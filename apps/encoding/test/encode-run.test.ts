@@ -223,6 +223,19 @@ describe('during an encode', () => {
     await expectOneSet(jobId)
     expect(await jobs()).toBe(rows)
   })
+  test('a task that takes longer than its lease runs once, because its worker renews the lease', async () => {
+    const folder = join(environment.folder, 'slow')
+    await chmod(environment.folder, 0o755)
+    // Reports no progress for more than two leases.
+    const ffmpeg = await makeFakeFfmpeg(folder, `case "$*" in *libx264*) sleep 7;; esac\nexec ${join(folder, 'lib/ffmpeg')} "$@"`)
+    const env = { VITASCOPE_FFMPEG: ffmpeg, VITASCOPE_WORKER_HEARTBEAT_MS: '500' }
+    const service = await start({ VITASCOPE_LEASE_MS: '3000' })
+    await startWorkerProcess(environment, service.address, env)
+    await startWorkerProcess(environment, service.address, { ...env, VITASCOPE_WORKER_NAME: 'worker-2' })
+    const jobId = await create('/short.mp4')
+    await expectOneSet(jobId)
+    expect((await caller.job(jobId)).attempt).toBe(1)
+  })
   test('a stopped worker releases its task, and this counts as no attempt', async () => {
     const service = await start({ VITASCOPE_LEASE_MS: '600000' })
     const worker = await startWorkerProcess(environment, service.address)

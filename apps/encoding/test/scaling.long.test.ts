@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { waitFor } from '@vitascope/testing'
+import { recordFigure, waitFor } from '@vitascope/testing'
 import { makeVideo } from './fixture.ts'
 import { checkEnds } from './job-ends.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
@@ -75,6 +75,8 @@ test('scaling from one to five workers and back twice under load fails no job', 
   await loaded
   const states = await checkEnds(environment, jobs)
   const attempts = await environment.db.query<{ attempt: number }>('select distinct attempt from job')
+  const slowestStop = (Math.max(...stopDurationsMs) / 1_000).toFixed(1)
+  recordFigure('K9', `${jobs} jobs, ${states['failed'] ?? 0} failed; the slowest of ${stopDurationsMs.length} stops took ${slowestStop} s`)
   process.stderr.write(`scaling: ${JSON.stringify({ jobs, states, attempts, stopDurationsMs })}\n`)
   expect(states).toEqual({ ok: jobs, failed: 0 })
   expect(stopDurationsMs).toHaveLength(ROUNDS * (MAX_WORKERS - 1))

@@ -1,4 +1,4 @@
-// Faults: R11, C28
+// Faults: R4, R11, C28
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
 import { JobState } from '@vitascope/proto/encoding/v1/job'

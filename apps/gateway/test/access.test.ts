@@ -170,16 +170,22 @@ describe('access', () => {
   })
 })
 
-// Keys are cached for 5 s. What happens sooner is an effect of the revocation stream or of the
+// Keys are cached for 5 s. A rejection within 4 s is an effect of the revocation stream or of the
 // expiry.
 describe('a cached key', () => {
+  const expectRejectedSoon = async (key: string) => {
+    const startedMs = performance.now()
+    await waitFor(async () => (await get('/v2/sample/1', withKey(key))).status === 401, { timeout: 10_000, interval: 20 })
+    expect(performance.now() - startedMs).toBeLessThan(4_000)
+  }
+
   test('stops working when auth reports its revocation', async () => {
     const key = registerKey({ keyId: 'revoked' })
     expect((await get('/v2/sample/1', withKey(key))).status).toBe(200)
     standIns.keys.delete(key)
     expect((await get('/v2/sample/1', withKey(key))).status).toBe(200)
     standIns.revoke('revoked')
-    await waitFor(async () => (await get('/v2/sample/1', withKey(key))).status === 401, { timeout: 4_000 })
+    await expectRejectedSoon(key)
   })
 
   test('stops working when the revocation stream ends', async () => {
@@ -187,7 +193,7 @@ describe('a cached key', () => {
     expect((await get('/v2/sample/1', withKey(key))).status).toBe(200)
     standIns.keys.delete(key)
     standIns.revoke()
-    await waitFor(async () => (await get('/v2/sample/1', withKey(key))).status === 401, { timeout: 4_000 })
+    await expectRejectedSoon(key)
     await waitFor(() => standIns.watchers() === 1, { describe: 'the gateway to subscribe again' })
   })
 
@@ -195,7 +201,7 @@ describe('a cached key', () => {
     const key = registerKey({ expireTime: new Date(Date.now() + 300) })
     expect((await get('/v2/sample/1', withKey(key))).status).toBe(200)
     standIns.keys.delete(key)
-    await waitFor(async () => (await get('/v2/sample/1', withKey(key))).status === 401, { timeout: 4_000 })
+    await expectRejectedSoon(key)
   })
 })
 

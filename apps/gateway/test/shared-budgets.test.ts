@@ -1,7 +1,7 @@
 // Faults: R9
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Budget } from '@vitascope/rate-limit'
-import { type FaultProxy, redisPath, startFaultProxy, startRedis, type TestRedis, testLog, waitFor } from '@vitascope/testing'
+import { type FaultProxy, recordFigure, redisPath, startFaultProxy, startRedis, type TestRedis, testLog, waitFor } from '@vitascope/testing'
 import { Redis } from 'ioredis'
 import { sharedBudgets } from '../src/server/limits/shared-budgets.ts'
 import { openRedis, type SharedRedis } from '../src/server/redis/redis.ts'
@@ -110,6 +110,7 @@ withRedis('budgets that two gateways share', () => {
       await count()
     }
     expect(admitted[0] + admitted[1]).toBeGreaterThan(POINTS)
+    recordFigure('R9', `a gateway admits at most ${Math.max(...admitted)} requests with a budget of ${POINTS}`)
     expect(Math.max(...admitted)).toBeLessThanOrEqual(POINTS)
   })
 

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { freePort } from '@vitascope/embedded-postgres'
-import { waitFor } from '@vitascope/testing'
+import { recordFigure, waitFor } from '@vitascope/testing'
 
 const START = fileURLToPath(new URL('../../../tools/start.ts', import.meta.url))
 /** The command that `npm start` runs. */
@@ -79,7 +79,9 @@ describe('npm start', () => {
     // A terminal, npm and the wrapper each pass the same Ctrl-C on.
     first.kill('SIGINT')
     expect(await first.ended).toBe(0)
-    expect(Date.now() - began).toBeLessThan(10_000)
+    const stopMs = Date.now() - began
+    recordFigure('C22', `the platform stopped in ${(stopMs / 1_000).toFixed(1)} s`)
+    expect(stopMs).toBeLessThan(10_000)
     await expect(fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/healthz`)).rejects.toThrow()
   }, 120_000)
 

@@ -14,7 +14,7 @@ import {
   STATEFUL,
   startDatabase,
 } from '@vitascope/platform'
-import { isLongRun, seededRandom, waitFor } from '@vitascope/testing'
+import { isLongRun, recordFigure, seededRandom, waitFor } from '@vitascope/testing'
 import { type Child, superviseChild } from '../src/child.ts'
 import { planServices, type ServicePlan } from '../src/services.ts'
 
@@ -120,7 +120,7 @@ test(`in ${ORDERS} start orders with a late database no process ends, and all be
     await Promise.all(children.splice(0).map((child) => child.stop()))
     await stopServer()
   }
-  process.stderr.write(`ready after the database, in ms: ${durations.join(', ')}\n`)
+  recordFigure('C30', `${ORDERS} orders, all ready at most ${Math.max(...durations)} ms after the database`)
 }, 1_800_000)
 
 test(`a database outage makes all processes unready, ends none, and all become ready again after it`, async () => {
@@ -142,6 +142,6 @@ test(`a database outage makes all processes unready, ends none, and all become r
   await startServer()
   const restartedAt = Date.now()
   await waitFor(allReady, { timeout: DETECTION_MS, describe: () => `readiness to return: ${printed.slice(-20).join('')}` })
-  process.stderr.write(`unready after ${unreadyMs} ms, ready again after ${Date.now() - restartedAt} ms\n`)
+  recordFigure('C16', `unready ${unreadyMs} ms after the stop, ready ${Date.now() - restartedAt} ms after the restart`)
   expect(findExits()).toEqual([])
 }, 600_000)

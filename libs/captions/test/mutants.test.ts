@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { describe, expect, test } from '@jest/globals'
 import { isDomainError } from '@vitascope/errors'
+import { recordFigure } from '@vitascope/testing'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { type CaptionFormat, type CaptionLine, decodeText, readCaptions, writeTtml, writeVtt } from '../src/index.ts'
 import { mutant, SEEDS, seededRandom } from './mutants.ts'
@@ -70,6 +71,7 @@ test('each of 5,000 mutated files is read in 200 ms, and the result can be writt
       rejected++
     }
   }
+  recordFigure('B14', `5000 mutants, the slowest in ${Math.round(slowest)} ms`)
   expect(slowest).toBeLessThanOrEqual(200)
   expect(lines).toBeGreaterThan(1_000)
   expect(rejected).toBeLessThan(1_000)

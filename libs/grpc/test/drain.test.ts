@@ -3,7 +3,7 @@ import { credentials, Client as GrpcClient, type ServiceError } from '@grpc/grpc
 import { afterEach, expect, test } from '@jest/globals'
 import { GetVideoResponse, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { createLogger, createMetrics } from '@vitascope/telemetry'
-import { freePort, waitFor } from '@vitascope/testing'
+import { freePort, recordFigure, waitFor } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { createGrpcServer, openChannel, serviceCall } from '../src/index.ts'
 
@@ -109,6 +109,7 @@ test('when two replicas are replaced in turn five times under writes, each write
   await waitForBothReplicas()
   stop.abort()
   await Promise.all(callers)
+  recordFigure('C23', `${answered} calls during ten replacements, ${failures.length} failed`)
   expect(failures).toEqual([])
   expect((served[0] ?? 0) + (served[1] ?? 0)).toBe(answered)
 }, 60_000)

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { credentials, Client as GrpcClient, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
-import { waitFor } from '@vitascope/testing'
+import { recordFigure, waitFor } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { type Channel, openChannel, serviceCall } from '../src/index.ts'
 
@@ -128,7 +128,7 @@ test('messages of 64 MiB, uncompressed or from 64 KiB of gzip, are rejected with
   plain.close()
   expect(error?.code).toBe(status.RESOURCE_EXHAUSTED)
   max = Math.max(max, await readMemory())
-  process.stderr.write(`large messages: ${Math.round((max - before) / MIB)} MiB more\n`)
+  recordFigure('R5', `${Math.round((max - before) / MIB)} MiB more memory for messages of 64 MiB`)
   expect(max - before).toBeLessThan(MAX_USED_BYTES + IDLE_VARIATION_BYTES)
   await expectResponsive()
 }, 60_000)
@@ -194,7 +194,9 @@ test('a flood of settings, pings, continuations or resets closes the connection,
   await waitUntilSent(socket)
   await expectResponsive()
   socket.destroy()
-  expect(await readMemory()).toBeLessThan(512 * MIB)
+  const memory = await readMemory()
+  recordFigure('R6', `${Math.round(memory / MIB)} MiB of memory after floods of frames`)
+  expect(memory).toBeLessThan(512 * MIB)
 }, 120_000)
 
 /** Waits until all bytes are sent or the peer has closed the connection. */

@@ -1,4 +1,4 @@
-// Faults: S10
+// Faults: S7, S9, S10
 import { expect, test } from '@jest/globals'
 import { pictureArguments, soundArguments } from './encode-command.ts'
 import { planEncode } from './plan.ts'

@@ -2,6 +2,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { recordFigure } from '@vitascope/testing'
 import { isEncodeError, isInvalidSource, packageRenditions, planEncode, probeSource, type RunLimits, verifySet } from '../src/index.ts'
 import { encodeAll, type MediaFixture, openMediaFixture, picture, quick, sound } from './media-fixtures.ts'
 
@@ -52,6 +53,7 @@ test(`each of ${MUTANTS} mutants of six sources becomes a complete set or is rej
   process.stdout.write(
     `\nmutants of seed ${SEED}: ${JSON.stringify(Object.fromEntries([...outcomes].sort((a, b) => b[1] - a[1])))}, the slowest in ${slowest.toFixed(1)} s\n`,
   )
+  recordFigure('S12', `${MUTANTS} mutants, the slowest in ${slowest.toFixed(1)} s, ${wrong.length} beyond a limit`)
   expect(wrong).toEqual([])
   // Whatever the result, a mutant leaves nothing outside of its own folder.
   expect((await readdir(fixture.folder)).filter((name) => !name.startsWith('whole.'))).toEqual([])

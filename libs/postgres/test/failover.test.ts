@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { initDatabase, startPostgres } from '@vitascope/embedded-postgres'
 import { createLogger, createMetrics, type Logger, type Metrics } from '@vitascope/telemetry'
-import { createTestDatabase, type PostgresPair, startFaultProxy, startPostgresPair, waitFor } from '@vitascope/testing'
+import { createTestDatabase, type PostgresPair, recordFigure, startFaultProxy, startPostgresPair, waitFor } from '@vitascope/testing'
 import pg from 'pg'
 import { type Db, findOpenFailover, migrate, openPostgres, settleFailover, watchFailovers } from '../src/index.ts'
 
@@ -96,6 +96,7 @@ test('a promoted standby is detected once, before the first statement; lost byte
   expect(lines).toHaveLength(1)
   expect(lines[0]?.msg).toContain('the database lost transactions')
   expect(Number(lines[0]?.lost_bytes)).toBeGreaterThan(100 * 50)
+  recordFigure('C17', `a failover that lost ${lines[0]?.lost_bytes} bytes is reported once`)
   expect(await count()).toBe(1)
 
   const open = await findOpenFailover(db.query)

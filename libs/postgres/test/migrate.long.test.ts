@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createTestDatabase, testLog as log } from '@vitascope/testing'
+import { createTestDatabase, testLog as log, recordFigure } from '@vitascope/testing'
 import { type Db, migrate, openPostgres } from '../src/index.ts'
 
 const schema = 'shelf'
@@ -127,6 +127,7 @@ test('a table of a million rows is migrated under load: no call fails or waits f
   process.stderr.write(
     `migrated in ${seconds.toFixed(1)} s; longest wait for a lock ${longest.toFixed(2)} s; ${JSON.stringify([first, second])}\n`,
   )
+  recordFigure('C26', `longest wait for a lock ${longest.toFixed(2)} s, ${first.faults.length + second.faults.length} failed statements`)
   expect([first.faults, second.faults]).toEqual([[], []])
   // The long report delayed the migration, which had to let other statements run.
   expect(seconds).toBeGreaterThan((REPORT_MS / 1_000) * 0.8)

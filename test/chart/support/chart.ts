@@ -66,6 +66,7 @@ export interface Container {
   image: string
   args: string[]
   env?: { name: string; value?: string; valueFrom?: unknown }[]
+  envFrom?: unknown[]
   ports?: { name: string; containerPort: number }[]
   resources: { requests: Record<string, string>; limits: Record<string, string> }
   securityContext: Record<string, unknown>

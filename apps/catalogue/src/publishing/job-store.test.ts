@@ -1,4 +1,4 @@
-// Faults: C27
+// Faults: C27, A18
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { buildRenditionSet, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'

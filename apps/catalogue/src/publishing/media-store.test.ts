@@ -1,4 +1,3 @@
-// Faults: A18
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { buildRenditionSet, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'

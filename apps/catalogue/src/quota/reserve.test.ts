@@ -1,5 +1,6 @@
 // Faults: R12
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { recordFigure } from '@vitascope/testing'
 import { buildOrganisation, buildRenditionSet, createCall, createUpload } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import type { Quota } from '../organisation-replica/organisation.ts'
@@ -114,6 +115,7 @@ describe('bytes', () => {
     expect(await usage()).toMatchObject({ reservedBytes: 60 * MIB, jobs: 8 })
     const arePublished = await Promise.all(accepted.map(({ jobId }) => publish(jobId, 9 * MIB)))
     const { bytes, reservedBytes } = await usage()
+    recordFigure('R12', `20 concurrent uploads at the quota, ${accepted.length} accepted, ${bytes / MIB} of 60 MiB used`)
     expect(bytes).toBe(arePublished.filter(Boolean).length * 9 * MIB)
     expect(bytes).toBeLessThanOrEqual(60 * MIB)
     expect(arePublished.filter(Boolean).length).toBeGreaterThan(0)

@@ -1,3 +1,4 @@
+// Faults: C19
 import { describe, expect, test } from '@jest/globals'
 import { afterFault, toJobPercent } from './job.ts'
 

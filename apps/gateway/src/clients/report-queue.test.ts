@@ -72,3 +72,12 @@ test('a report that waits too long is rejected, and a report that fails frees it
   await expect(first).rejects.toThrow('it failed')
   expect(await run('a', serviceCall('test', 'r'), async () => 2)).toBe(2)
 })
+
+test('the call of a report has a deadline that includes its time in the queue', async () => {
+  const deadlineMs = 60_000
+  const { run } = createReportQueue({ concurrency: 1, maxQueuedPerOrganisation: 1, deadlineMs })
+  const requestedMs = Date.now()
+  const deadline = await run('a', serviceCall('test', 'r'), async (call) => call.deadline?.getTime())
+  expect(deadline).toBeGreaterThanOrEqual(requestedMs + deadlineMs)
+  expect(deadline).toBeLessThanOrEqual(Date.now() + deadlineMs)
+})
