@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { type BenchFigure, singleValue } from './figure.ts'
 import { drawPlot } from './plot.ts'
-import { formatTable } from './results.ts'
+import { formatTable, mergeFigures } from './results.ts'
 
 const figures: BenchFigure[] = [
   {
@@ -33,4 +33,10 @@ test('the plot has a line for each figure with a goal, on the right if the goal 
   expect(met).toBeGreaterThan(middle)
   // A tenth of the goal is at the left end.
   expect(missed).toBe(280)
+})
+
+test('new figures of a benchmark replace its earlier ones, and others are kept in the order of the suite', () => {
+  const figure = (bench: string, row: string): BenchFigure => ({ bench, row, title: '', value: singleValue(1) })
+  const merged = mergeFigures([figure('encode', 'cpu'), figure('reads', 'old'), figure('reads', 'gone')], [figure('reads', 'new')])
+  expect(merged.map(({ bench, row }) => `${bench} ${row}`)).toEqual(['reads new', 'encode cpu'])
 })

@@ -1,8 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { type BenchFigure, formatGoal, formatValue, isGoalMet } from './figure.ts'
 import { drawPlot } from './plot.ts'
+import { SUITE } from './suite.ts'
 
 /** Figures of a run, as `bench/results/DATE.json` has them. */
 export interface Results {
@@ -31,14 +33,31 @@ export function describeMachine(): Machine {
   }
 }
 
-/** Writes the figures as JSON, the table and the plot into the folder. Returns the path of the table. */
-export async function writeResults(folder: string, results: Results): Promise<string> {
+/**
+ * Writes the figures as JSON, the table and the plot into the folder. Figures of the same day of other benchmarks are
+ * kept. Returns the path of the table.
+ */
+export async function writeResults(folder: string, run: Results): Promise<string> {
   await mkdir(folder, { recursive: true })
-  const path = (ending: string) => join(folder, `${results.date}.${ending}`)
+  const path = (ending: string) => join(folder, `${run.date}.${ending}`)
+  const results = { ...run, figures: mergeFigures(await readFigures(path('json')), run.figures) }
   await writeFile(path('json'), `${JSON.stringify(results, null, 2)}\n`)
   await writeFile(path('svg'), drawPlot(results.figures))
   await writeFile(path('md'), formatTable(results))
   return path('md')
+}
+
+async function readFigures(file: string): Promise<BenchFigure[]> {
+  if (!existsSync(file)) return []
+  return (JSON.parse(await readFile(file, 'utf8')) as Results).figures
+}
+
+/** Returns the figures in the order of the benchmarks. New figures of a benchmark replace all of its earlier ones. */
+export function mergeFigures(earlier: readonly BenchFigure[], figures: readonly BenchFigure[]): BenchFigure[] {
+  const measured = new Set(figures.map(({ bench }) => bench))
+  const all = [...earlier.filter(({ bench }) => !measured.has(bench)), ...figures]
+  const position = ({ bench }: BenchFigure) => SUITE.findIndex((entry) => entry.bench === bench)
+  return all.toSorted((a, b) => position(a) - position(b))
 }
 
 /** Returns the Markdown page of a run. */

@@ -8,6 +8,6 @@ export const SUITE: readonly { bench: string; options: readonly string[]; hasPai
   { bench: 'hostile-viewers', options: [], hasPairs: true },
   { bench: 'analytics', options: [], hasPairs: true },
   { bench: 'overload', options: [], hasPairs: false },
-  { bench: 'load', options: [], hasPairs: false },
+  { bench: 'load', options: ['--minutes', '10'], hasPairs: false },
   { bench: 'encode', options: [], hasPairs: true },
 ]
