@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { DomainError, notFound } from '@vitascope/errors'
 import { createGrpcServer, type GrpcServer, type Handlers } from '@vitascope/grpc'
+import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { Playlist, PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { Setting, SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { Video, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
@@ -53,6 +54,15 @@ beforeAll(async () => {
       return { setting: Setting.create({ passwordProtected: videoId === '43' }) }
     },
   }
+  const { decidePage } = PlaybackRulesServiceService
+  catalogue.implement(
+    { decidePage },
+    {
+      async decidePage({ referrer }) {
+        return { allowed: !referrer.includes('evil'), message: 'Not on this page.', frameAncestors: `'self' news.example` }
+      },
+    },
+  )
   catalogue.implement(VideoServiceService, videoHandlers as unknown as Handlers<typeof VideoServiceService>)
   catalogue.implement(PlaylistServiceService, listed as unknown as Handlers<typeof PlaylistServiceService>)
   catalogue.implement(SettingServiceService, settingHandlers as unknown as Handlers<typeof SettingServiceService>)
@@ -99,10 +109,22 @@ test.each([
   30_000,
 )
 
-test('pages send no Referer and no permission for camera, microphone or location', async () => {
+test('a page that the rules of the video do not allow shows a message instead of the video', async () => {
+  const fetchFrom = (referer: string) => fetch(`${gateway.url}/player/42`, { headers: { referer } })
+  const [allowed, denied] = [await fetchFrom('https://news.example/'), await fetchFrom('https://evil.example/')]
+  expect([allowed.status, allowed.headers.get('content-security-policy')]).toEqual([
+    200,
+    expect.stringContaining(`frame-ancestors 'self' news.example`),
+  ])
+  const html = await denied.text()
+  expect([denied.status, html]).toEqual([403, expect.stringContaining('<meta name="vitascope:denied" content="Not on this page." />')])
+  expect(html).not.toContain('og:title')
+})
+
+test('pages send only their origin as Referer, and no permission for camera, microphone or location', async () => {
   for (const path of ['/player/42?token=secret', '/upload', '/docs']) {
     const { headers } = await fetch(`${gateway.url}${path}`)
-    expect([path, headers.get('referrer-policy')]).toEqual([path, 'no-referrer'])
+    expect([path, headers.get('referrer-policy')]).toEqual([path, 'strict-origin'])
     const permissions = headers.get('permissions-policy') ?? ''
     expect(permissions).toMatch(/camera=\(\).*geolocation=\(\).*microphone=\(\)/)
     // An embedded player keeps what its frame grants.

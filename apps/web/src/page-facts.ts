@@ -11,13 +11,16 @@ export interface PageFacts {
 }
 
 /**
- * Reads `<meta name="vitascope:shows" content="video" />`. For an expired video,
- * `vitascope:expired` has the message for viewers.
+ * Reads `<meta name="vitascope:shows" content="video" />`. For an expired video, `vitascope:expired`
+ * has the message for viewers, and `vitascope:denied` for a video whose rules deny this page.
  */
 export function readPageFacts(page: ParentNode): PageFacts {
   const readMeta = (name: string) => page.querySelector(`meta[name="vitascope:${name}"]`)?.getAttribute('content') ?? undefined
   const pageKind = (['video', 'playlist', 'none'] as const).find((kind) => kind === readMeta('shows')) ?? ''
-  const message = readMeta('expired')
-  const missingResult = { status: 404, code: message === undefined ? '' : 'video_expired', detail: message ?? '' }
+  const [expired, denied] = [readMeta('expired'), readMeta('denied')]
+  const missingResult =
+    denied === undefined
+      ? { status: 404, code: expired === undefined ? '' : 'video_expired', detail: expired ?? '' }
+      : { status: 403, code: 'rule_refused', detail: denied }
   return { pageKind, missingResult: pageKind === 'none' ? missingResult : undefined }
 }

@@ -32,7 +32,9 @@ export function toPageState(result: VideoResult, hasToken: boolean): PageState {
  * Returns the message for a viewer whose media files are rejected. `code` is the code of the
  * problem document of the delivery service.
  */
-export function toRejectionMessage(code: string): Message {
+export function toRejectionMessage(code: string, detail = ''): Message {
+  if (code === 'rule_refused')
+    return createMessage('This video is not available here', detail || 'Its owner does not allow it on this page or in this place.', false)
   if (code === 'address_refused') return foreignNetworkMessage
   return personalLinkMessage
 }
@@ -52,6 +54,7 @@ export const personalLinkMessage: Message = createMessage(
 
 function toRejectionState({ status, code, detail }: { status: number; code: string; detail: string }): PageState {
   if (status === 429 || status >= 500) return createMessage('One moment', 'The server is busy. Trying again …', true)
+  if (status === 403 && code === 'rule_refused') return toRejectionMessage(code, detail)
   if (status === 401 || status === 403) return personalLinkMessage
   if (code === 'video_expired') return createMessage(expiredHeading, isSameText(detail, expiredHeading) ? '' : detail, false)
   return createMessage('This video is not available', 'It may have been removed, or its address is wrong.', false)

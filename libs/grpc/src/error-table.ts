@@ -61,6 +61,12 @@ export function fromServiceError(error: ServiceError, method: string): Error {
   return new Error(`${method} failed: ${status[error.code]} ${error.details}`, { cause: error })
 }
 
+/** Returns whether a service does not have the called method, because it is of an older release. */
+export function isUnimplemented(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && (cause as Partial<ServiceError>).code === status.UNIMPLEMENTED
+}
+
 /**
  * Returns whether the connection ended the call, not the service. HTTP/2 servers close a connection after too many
  * cancelled calls, and with it all other calls on it. A stopping server cancels calls that exceed its grace period.

@@ -1,6 +1,7 @@
 export { type Call, type Idempotency, serviceCall } from './call.ts'
 export { type Channel, type Client, openChannel } from './client.ts'
 export type { RequestOf, ResponseOf, ServiceDefinition } from './definition.ts'
+export { isUnimplemented } from './error-table.ts'
 export type { Principal, UserKind } from './principal.ts'
 export {
   openPrincipalKeys,

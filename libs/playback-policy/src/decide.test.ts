@@ -219,7 +219,7 @@ test.each<[string, Partial<PlaybackPolicy>, string]>([
   [
     'only listed domains',
     { videoRules: compile(allow({ domain: ['example.com', '*.example.org'] })), allowsByDefault: false },
-    "'self' example.com *.example.org",
+    "'self' http://example.com:* https://example.com:* http://*.example.org:* https://*.example.org:*",
   ],
   ['listed pages', { organisationRules: compile(allow({ referrer: ['https://a.example/x/*'] }), buildRule()) }, "'self' https://a.example"],
   ['a denied domain', { videoRules: compile(buildRule({ domain: ['evil.example'] })) }, '*'],

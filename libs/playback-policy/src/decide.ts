@@ -9,7 +9,7 @@ export interface PlaybackPolicy {
   expires: Date | undefined
   /** Every request needs a token, because the video requires one or its profile has a password. */
   tokenRequired: 'token' | 'password' | undefined
-  /** Only these addresses may load files. Pages and records are not restricted. Empty: all may. */
+  /** Only these addresses may load files. Pages are not restricted. Empty: all may. */
   allowed: AddressRules
   /** Rules of the video, and then those of its organisation. The first rule whose conditions are true decides. */
   videoRules: readonly Rule[]
@@ -94,9 +94,6 @@ export interface Decision {
   reported: readonly FiredRule[]
 }
 
-/** Kinds that the allowed addresses do not restrict. */
-const NOT_FILES: ReadonlySet<PlaybackKind> = new Set(['page', 'record'])
-
 /**
  * Decides whether a request may be answered. The order is: the expiry, the token, the allowed addresses, the rules of
  * the video, the rules of the organisation, the default.
@@ -113,12 +110,12 @@ function findRefusal(policy: PlaybackPolicy, request: PlaybackRequest): Pick<Dec
   if (token?.rejection !== undefined) return { code: 'token_refused', tokenRejection: token.rejection }
   const wrongClaim = token && findWrongClaim(token.claims, request)
   if (wrongClaim) return { code: wrongClaim }
-  // A page without a token shows the password form, or that a token is missing.
+  // The page shows the password form, or the message for viewers without a token or in other networks.
   if (kind !== 'page') {
     if (policy.tokenRequired === 'token' && (!token || token.claims.isByPassword)) return { code: 'token_required' }
     if (policy.tokenRequired === 'password' && !token) return { code: 'password_required' }
+    if (!isAddressAllowed(request.address, policy.allowed)) return { code: 'address_refused' }
   }
-  if (!NOT_FILES.has(kind) && !isAddressAllowed(request.address, policy.allowed)) return { code: 'address_refused' }
   return undefined
 }
 

@@ -13,7 +13,9 @@ export function frameAncestors({ videoRules, organisationRules, allowsByDefault 
     const { domains, referrers } = rule.conditions
     if (rule.allows) {
       if (domains.length === 0 && referrers.length === 0) return '*'
-      for (const { domain, subdomains } of domains) sources.add(subdomains ? `*.${domain}` : domain)
+      // Without a scheme and a port, only those of our own page would match.
+      for (const { domain, subdomains } of domains)
+        for (const scheme of ['http', 'https']) sources.add(`${scheme}://${subdomains ? '*.' : ''}${domain}:*`)
       for (const { url } of referrers) sources.add(new URL(url).origin)
     } else if (deniesEveryPage(rule)) return formatSources(sources)
   }

@@ -5,10 +5,10 @@ import { type DomainPattern, parseDomainPattern } from './domain.ts'
 import { parseReferrerPattern, type ReferrerPattern } from './referrer.ts'
 
 /**
- * What a viewer requests. `page` is the player page, `record` the addresses in a video record, `manifest` the master
- * playlist and the playlists below it, `download` the source and files that are saved.
+ * What a viewer requests. `page` is the player page, `manifest` the master playlist and the playlists
+ * below it, `download` the source and files that are saved.
  */
-export const PLAYBACK_KINDS = ['page', 'record', 'manifest', 'segment', 'mp4', 'image', 'caption', 'slide', 'download'] as const
+export const PLAYBACK_KINDS = ['page', 'manifest', 'segment', 'mp4', 'image', 'caption', 'slide', 'download'] as const
 export type PlaybackKind = (typeof PLAYBACK_KINDS)[number]
 
 /** Conditions of a rule as they are stored. All of them must be true. An absent or empty condition is always true. */

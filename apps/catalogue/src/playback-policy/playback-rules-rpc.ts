@@ -5,10 +5,12 @@ import {
   type Decision,
   decide,
   type FiredRule,
+  frameAncestors,
   isSameHost,
   PLAYBACK_KINDS,
   type PlaybackKind,
   toDomain,
+  type VerifiedToken,
   verifyToken,
 } from '@vitascope/playback-policy'
 import { getScope, requireUser } from '@vitascope/principal'
@@ -85,6 +87,20 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
       })
       return toExplanation(decision)
     },
+    async decidePage({ videoId, address, referrer, token }, { signal }) {
+      const stored = isId(videoId) ? await policies.find(videoId, signal) : undefined
+      if (!stored) throw notFound('video', videoId)
+      const policy = buildPolicy(stored)
+      const now = new Date()
+      const { allowed, message = '' } = decide(policy, {
+        ...{ kind: 'page', address, now, country: undefined, height: undefined, isOwnPage: false },
+        referrer: referrer || undefined,
+        domain: toDomain(referrer),
+        // The page itself says that a token is invalid.
+        token: token === '' ? undefined : withoutRejection(await verifyToken(token, { videoId, address, now }, tokenKeys)),
+      })
+      return { allowed, message, frameAncestors: frameAncestors(policy) }
+    },
   }
 }
 
@@ -103,6 +119,11 @@ function toExplanation({ allowed, code, rule, message, tokenRejection, missingCl
 
 function toFiredMessage({ list, index, name }: FiredRule): FiredPlaybackRule {
   return { isOfOrganisation: list === 'organisation', index, name }
+}
+
+/** Returns a valid token. */
+function withoutRejection(token: VerifiedToken): VerifiedToken | undefined {
+  return token.rejection === undefined ? token : undefined
 }
 
 function isKind(text: string): text is PlaybackKind {

@@ -66,6 +66,7 @@ export async function exerciseCatalogue(send: CatalogueClients, size: SeedSize):
     await send.playbackRules.setPlaybackRules({ target, rules, validateOnly: false }, owner)
     await send.playbackRules.getPlaybackRules({ target }, owner)
   }
+  await send.playbackRules.decidePage({ videoId, address: '192.0.2.1', referrer: '', token: '' }, guest)
   await send.playbackRules.explainPlayback(ExplainPlaybackRequest.fromPartial({ videoId, kind: 'page', address: '192.0.2.1' }), owner)
   await send.security.checkAddress({ address: '192.0.2.1', videoIds: Array.from({ length: 40 }, (_, nth) => toVideoId(nth)) }, system)
   for (const country of ['NL', '']) await send.locations.lookUpPostcode({ postcode: '1012', country }, owner)

@@ -20,7 +20,7 @@ export interface PageRights {
   /** Origin that delivery redirects to, if any. */
   redirectOrigin?: string | undefined
   /** Which pages may embed the page in a frame. */
-  frameAncestors: '*' | `'none'`
+  frameAncestors: string
 }
 
 /**

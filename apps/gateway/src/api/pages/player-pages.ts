@@ -3,6 +3,7 @@ import express, { type RequestHandler, Router } from 'express'
 import { page, sendHtml } from '../../server/http/page.ts'
 import { domainError } from '../../server/http/problem.ts'
 import { readBuiltPage, webPolicy } from './built-page.ts'
+import { ALLOWED, createPageDecider } from './page-decision.ts'
 import { createFactsFinder, type FactsDependencies } from './page-facts.ts'
 import { withFacts } from './share-tags.ts'
 
@@ -17,6 +18,7 @@ interface Parts extends FactsDependencies {
 export function playerPages(dependencies: Parts): Router {
   const { webDir, publicUrl } = dependencies
   const findFacts = createFactsFinder(dependencies)
+  const decidePage = createPageDecider(dependencies)
   const router = Router({ caseSensitive: true })
   const withTrackingTag = (html: string) =>
     dependencies.doNotTrack === 'ignore' ? html.replace('</title>', `</title>\n    ${TRACK_ALL_TAG}`) : html
@@ -28,10 +30,18 @@ export function playerPages(dependencies: Parts): Router {
       const builtHtml = await readBuiltPage(join(webDir, 'index.html'), response)
       if (builtHtml === undefined) return
       const html = withTrackingTag(builtHtml)
-      const facts = await findFacts(String(request.params['id']), response)
+      const id = String(request.params['id'])
+      const found = await findFacts(id, response)
+      const decision = found?.shows === 'video' ? await decidePage(id, request, response) : ALLOWED
+      // A page with a message. The rules of the video do not allow the page that embeds it.
+      const facts = decision.allowed ? found : { shows: 'none' as const, denied: decision.message }
       // The body is the same page, which shows its own message.
-      if (facts?.shows === 'none') response.status(404)
-      sendHtml(response, facts ? withFacts(html, facts, publicUrl()) : html, webPolicy({ ...dependencies, frameAncestors: '*' }))
+      if (facts?.shows === 'none') response.status(decision.allowed ? 404 : 403)
+      sendHtml(
+        response,
+        facts ? withFacts(html, facts, publicUrl()) : html,
+        webPolicy({ ...dependencies, frameAncestors: decision.allowed ? decision.frameAncestors : '*' }),
+      )
     }),
   )
   return router

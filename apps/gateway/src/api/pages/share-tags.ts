@@ -16,7 +16,7 @@ export interface ShareData {
 }
 
 /** Facts embedded in a player page, so that it does not request what does not exist. */
-export type PageFacts = { shows: 'video' | 'playlist'; shared: ShareData } | { shows: 'none'; expired?: string }
+export type PageFacts = { shows: 'video' | 'playlist'; shared: ShareData } | { shows: 'none'; expired?: string; denied?: string }
 
 /** Every site cuts longer descriptions. */
 const MAX_DESCRIPTION_LENGTH = 300
@@ -63,8 +63,8 @@ export function withFacts(html: string, facts: PageFacts, publicUrl: string): st
 }
 
 function factTags(facts: PageFacts): string {
-  const expired = facts.shows === 'none' ? facts.expired : undefined
-  return Object.entries({ shows: facts.shows, ...(expired !== undefined && { expired }) })
+  const { expired, denied } = facts.shows === 'none' ? facts : {}
+  return Object.entries({ shows: facts.shows, ...(expired !== undefined && { expired }), ...(denied !== undefined && { denied }) })
     .map(([name, content]) => `<meta name="vitascope:${name}" content="${escapeHtml(content)}" />`)
     .join('\n    ')
 }

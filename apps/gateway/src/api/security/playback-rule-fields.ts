@@ -35,9 +35,7 @@ const conditions = z.strictObject({
     oneOf(PLAYBACK_KINDS),
     { max: PLAYBACK_KINDS.length },
     {
-      description:
-        'What is requested: `page` is the player page, `record` the URLs in a video record, `manifest` the playlists, and `download` ' +
-        'files that are saved.',
+      description: 'What is requested: `page` is the player page, `manifest` the playlists, and `download` ' + 'files that are saved.',
       example: ['manifest', 'segment'],
     },
   ).optional(),

@@ -34,8 +34,8 @@ export function sendHtml(response: Response, html: string, policy: string): void
   const bytes = Buffer.from(html)
   response.setHeader('Content-Type', 'text/html; charset=utf-8')
   response.setHeader('Content-Security-Policy', policy)
-  // Page URLs may contain tokens in the query.
-  response.setHeader('Referrer-Policy', 'no-referrer')
+  // Page URLs may contain tokens in the query, so only the origin is sent. Delivery recognises our own pages by it.
+  response.setHeader('Referrer-Policy', 'strict-origin')
   response.setHeader('Permissions-Policy', PERMISSIONS)
   response.setHeader('Content-Length', bytes.length)
   if (response.req.method === 'HEAD') response.end()

@@ -1,0 +1,51 @@
+import { isDomainError } from '@vitascope/errors'
+import { isUnimplemented } from '@vitascope/grpc'
+import type { Request, Response } from 'express'
+import type { Services } from '../../clients/services.ts'
+import { requestContext } from '../../server/http/request-context.ts'
+
+/** Deadline of the decision, because the page should not wait. */
+const TIMEOUT_MS = 1_000
+const MAX_TOKEN_LENGTH = 2_048
+
+export interface PageDecision {
+  allowed: boolean
+  /** Text of the rule that denied the page, or empty. */
+  message: string
+  /** Sources of the CSP directive `frame-ancestors`. */
+  frameAncestors: string
+}
+
+export const ALLOWED: PageDecision = { allowed: true, message: '', frameAncestors: '*' }
+
+/**
+ * Returns a function that decides by the playback rules of a video whether its player page may be shown. While the
+ * catalogue is unavailable the page is shown, and its script requests the video again later.
+ */
+export function createPageDecider({
+  services,
+}: {
+  services: Services
+}): (videoId: string, request: Request, response: Response) => Promise<PageDecision> {
+  return async (videoId, request, response) => {
+    const { address, requestId } = requestContext(response)
+    const token = request.query['token']
+    const call = {
+      principal: { kind: 'guest' as const },
+      requestId,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      deadline: new Date(Date.now() + TIMEOUT_MS),
+    }
+    const page = {
+      ...{ videoId, address, referrer: request.headers.referer ?? '' },
+      token: typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH ? token : '',
+    }
+    try {
+      return await services.playbackRules.decidePage(page, call)
+    } catch (error) {
+      // Also a catalogue of an older release, which has no rules.
+      if (isDomainError(error) || isUnimplemented(error)) return ALLOWED
+      throw error
+    }
+  }
+}
