@@ -245,8 +245,11 @@ describeInBrowser('embed codes on a page of another origin', () => {
 
   test('other sites receive the public data of a player page', async () => {
     const fetchHead = async () => (await (await fetch(`${platform.url}/player/${videoId}`)).text()).split('</head>', 1)[0] ?? ''
-    await api().patch(`/video/${videoId}`, { sharing: { text: 'See "this"', embed_within_social: 0 } })
+    const change = { sharing: { text: 'See "this"', embed_within_social: 0 }, description_private: 'internal note' }
+    await api().patch(`/video/${videoId}`, change)
     const html = await fetchHead()
+    const guestRecord = JSON.stringify((await platform.guest.get(`/video/${videoId}`)).body)
+    for (const text of [html, guestRecord]) expect(text).not.toContain('internal note')
     expect(html).toContain('<title>Launch &amp; &lt;b&gt;landing&lt;/b&gt;</title>')
     expect(html).toContain('<meta property="og:title" content="Launch &amp; &lt;b&gt;landing&lt;/b&gt;" />')
     expect(html).toContain('<meta property="og:description" content="See &quot;this&quot;" />')

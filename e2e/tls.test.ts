@@ -53,6 +53,7 @@ test('with mutual TLS a video is uploaded, encoded and played while certificates
     })
     upload.start()
   })
+  const before = await readExpiryTimes()
   await certificates.replace(await authority.issue(SERVICES))
   const countReloads = () => platform.log().split('certificates reloaded').length - 1
   const failures: number[] = []
@@ -64,8 +65,17 @@ test('with mutual TLS a video is uploaded, encoded and played while certificates
     },
     { timeout: 30_000, describe: () => `all processes to take the new certificates, not ${countReloads()}` },
   )
+  const after = await readExpiryTimes()
+  expect(after.length).toBeGreaterThan(4)
+  expect(after.map((time, index) => time > (before[index] ?? time))).toEqual(after.map(() => true))
   const video = await waitUntilSettled(api, videoId, 120_000)
   expect([video.status.status, failures]).toEqual(['ok', []])
   const master = await fetch(video.uri.hls)
   expect([master.status, (await master.text()).startsWith('#EXTM3U')]).toEqual([200, true])
 }, 240_000)
+
+/** Returns the expiry of the certificate that each process uses, in Unix time. */
+async function readExpiryTimes(): Promise<number[]> {
+  const page = await (await fetch(platform.metricsUrl)).text()
+  return [...page.matchAll(/^vitascope_tls_not_after_timestamp_seconds\S* (\S+)$/gm)].map(([, time]) => Number(time))
+}

@@ -35,9 +35,14 @@ test('killing the catalogue while events are sent loses no event', async () => {
   const api = platform.withKey(tenant.key)
   const taken: { type: string; data: { video_id: string } }[] = []
   let secret = ''
+  let started = 0
   let calls = 0
+  /** While this promise is pending, no delivery gets a response. */
+  let held: Promise<void> | undefined
   sources.setHandler('/hook', async (request, response) => {
     const body = await text(request)
+    started++
+    await held
     // Every third delivery gets no response.
     if (++calls % 3 === 0) {
       request.socket.destroy()
@@ -53,9 +58,14 @@ test('killing the catalogue while events are sent loses no event', async () => {
 
   const ids: string[] = []
   for (let round = 0; round < 3; round++) {
+    // In the first round, the kill interrupts deliveries that wait for their response.
+    const interrupted = round === 0 ? Promise.withResolvers<void>() : undefined
+    held = interrupted?.promise
     for (let count = 0; count < 4; count++) ids.push((await upload(api, tenant.organisationId, `${sources.url}/none.mp4`)).id)
+    if (interrupted) await waitFor(() => started > 0, { timeout: 20_000, describe: 'a delivery' })
     const before = platform.pid('catalogue')
     expect(kill(platform, 'catalogue')).toBe(true)
+    interrupted?.resolve()
     await waitFor(() => platform.pid('catalogue') !== before && platform.pid('catalogue') !== undefined, { timeout: 15_000 })
     await waitFor(async () => (await api.get('/webhook').catch(() => undefined))?.status === 200, { timeout: 30_000 })
   }

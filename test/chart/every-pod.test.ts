@@ -87,6 +87,9 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
       if (manifest.kind === 'Deployment') expect([component, strategy?.rollingUpdate.maxUnavailable]).toEqual([component, 0])
       for (const { startupProbe, livenessProbe, readinessProbe, lifecycle, env } of pod.containers) {
         expect([component, !startupProbe, !livenessProbe, !readinessProbe]).toEqual([component, false, false, false])
+        // Readiness includes dependencies. One that fails must not restart the pod.
+        const { httpGet, tcpSocket } = livenessProbe ?? {}
+        expect([component, httpGet ?? tcpSocket]).toEqual([component, tcpSocket ?? { path: '/healthz', port: 'metrics' }])
         const seconds = lifecycle?.preStop.sleep.seconds ?? 0
         expect(seconds).toBeGreaterThanOrEqual(5)
         // The final writes and closes take up to five more seconds.

@@ -50,7 +50,8 @@ async function startRecorded(more: Partial<ServiceParts> = {}) {
       start: () => void steps.push('start'),
       loops: [{ run: record('loop'), everyMs: 60_000 }],
       async finish() {
-        steps.push(`finish, database ${(await db?.ping()) ? 'open' : 'closed'}`)
+        steps.push('finish')
+        steps.push(`database ${(await db?.ping()) ? 'open' : 'closed'}`)
       },
       close: () => void steps.push('close'),
       ...more,
@@ -85,7 +86,7 @@ test('stops in order: running calls and loops end, then work is finished, then t
   calls[0]?.()
   await call
   await stopped
-  expect(steps).toEqual(['stopping', 'end of call', 'finish, database open', 'close'])
+  expect(steps).toEqual(['stopping', 'end of call', 'finish', 'database open', 'close'])
   expect(await ping()).toBe(false)
   channel.close()
 })
