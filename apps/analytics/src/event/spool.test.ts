@@ -1,5 +1,5 @@
 // Faults: C20
-import { appendFile, mkdir, mkdtemp, open as openFile, readdir, rm } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, open as openFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
@@ -53,6 +53,22 @@ test.each(['12 345', '6 1 2026-01-31,2026-02-01\nhello\n', '600 1 2026-01-31,202
     expect(await readdir(folder)).toEqual([])
   },
 )
+
+test.each([
+  ['its text', (text: string) => text.replace('second', 'sec0nd')],
+  ['its header', (text: string) => text.replace(/\n7 \d+/, '\n9 x')],
+  ['its length', (text: string) => text.replace(/\n7 /, '\n700 ')],
+])('a group with damage to %s loses no event of other groups, and its file is kept', async (_, damage) => {
+  const spool = await open()
+  for (const text of ['first', 'second', 'third', 'fourth']) await spool.append(createBatch(text))
+  const [file = ''] = await readdir(folder)
+  const path = join(folder, file)
+  const before = await readFile(path, 'utf8')
+  await writeFile(path, damage(before))
+  expect(await readFile(path, 'utf8')).not.toBe(before)
+  expect(await drainLines(await open())).toEqual(['first\n', 'third\n', 'fourth\n'])
+  expect(await readdir(folder)).toEqual([`${file}.damaged`])
+})
 
 test('rejects events that exceed its size, and accepts events again when it is empty', async () => {
   const spool = await open(100)

@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { DomainError } from '@vitascope/errors'
@@ -8,7 +8,8 @@ import type { Batch } from './event-store.ts'
 /**
  * Stores events on disk while the database is unavailable. Its size is limited, and only one process
  * uses it. A file consists of groups. Each group starts with its length and checksum. A group is
- * acknowledged after it was synced, so an incomplete group at the end of a file was never acknowledged.
+ * acknowledged after it was synced, so an incomplete group at the end of a file was never acknowledged. A group whose
+ * checksum is wrong was damaged by the disk. It is skipped, and its file is kept for the operator.
  */
 export interface Spool {
   /** Stores a batch durably. Throws `unavailable` if the spool is full or the write fails. */
@@ -107,10 +108,16 @@ export async function openSpool({ folder, maxBytes, log, openFile = open }: Spoo
       const [file] = files
       if (!file) return
       const path = join(folder, file.name)
-      const { batches, tornBytes } = readGroups(await readFile(path))
+      const { batches, tornBytes, damagedBytes } = readGroups(await readFile(path))
       if (tornBytes > 0) log.warn({ file: file.name, bytes: tornBytes }, 'spool file ends with an unacknowledged group; skipped')
+      if (damagedBytes > 0)
+        log.error(
+          { file: `${file.name}.damaged`, bytes: damagedBytes },
+          'spool file has damaged groups, whose events are lost; its other groups are stored',
+        )
       for (const batch of batches) await write(batch)
-      await unlink(path)
+      if (damagedBytes > 0) await rename(path, `${path}.damaged`)
+      else await unlink(path)
       files = files.filter((other) => other !== file)
     }
   }
@@ -129,18 +136,43 @@ function toGroup({ days, lines }: Batch): Buffer {
   return Buffer.concat([Buffer.from(`${body.length} ${crc32(body)} ${days.join(',')}\n`), body])
 }
 
-function readGroups(file: Buffer): { batches: Batch[]; tornBytes: number } {
-  const batches: Batch[] = []
-  let offset = 0
-  for (;;) {
-    const end = file.indexOf('\n', offset)
-    const header = /^(\d+) (\d+) ([\d,-]+)$/.exec(end < 0 ? '' : file.toString('latin1', offset, end))
-    const body = header ? file.subarray(end + 1, end + 1 + Number(header[1])) : undefined
-    if (!header || !body || body.length !== Number(header[1]) || crc32(body) !== Number(header[2]))
-      return { batches, tornBytes: file.length - offset }
-    batches.push({ days: (header[3] ?? '').split(','), lines: body.toString().split(/(?<=\n)/) })
-    offset = end + 1 + body.length
+interface Groups {
+  batches: Batch[]
+  /** Bytes of the incomplete group at the end. */
+  tornBytes: number
+  /** Bytes before the last complete group that belong to no group. */
+  damagedBytes: number
+}
+
+function readGroups(file: Buffer): Groups {
+  const groups: Groups = { batches: [], tornBytes: 0, damagedBytes: 0 }
+  let end = 0
+  // Every line may be the header of a group, in case the group before it is damaged.
+  for (let offset = 0; offset < file.length; ) {
+    const group = readGroup(file, offset)
+    if (group) {
+      groups.batches.push(group.batch)
+      groups.damagedBytes += offset - end
+      end = group.end
+      offset = end
+    } else {
+      const lineEnd = file.indexOf('\n', offset)
+      if (lineEnd < 0) break
+      offset = lineEnd + 1
+    }
   }
+  return { ...groups, tornBytes: file.length - end }
+}
+
+/** Returns the complete group at this offset, or undefined if there is none. */
+function readGroup(file: Buffer, offset: number): { batch: Batch; end: number } | undefined {
+  const headerEnd = file.indexOf('\n', offset)
+  const header = /^(\d+) (\d+) ([\d,-]+)$/.exec(headerEnd < 0 ? '' : file.toString('latin1', offset, headerEnd))
+  if (!header) return undefined
+  const end = headerEnd + 1 + Number(header[1])
+  const body = file.subarray(headerEnd + 1, end)
+  if (end > file.length || crc32(body) !== Number(header[2])) return undefined
+  return { batch: { days: (header[3] ?? '').split(','), lines: body.toString().split(/(?<=\n)/) }, end }
 }
 
 async function syncFolder(folder: string): Promise<void> {
