@@ -92,7 +92,7 @@ function nextMessage(worker: Worker, timeoutMs: number, signals: readonly (Abort
     }
     const onAbort = () => {
       cleanUp()
-      reject(signals.find((signal) => signal?.aborted)?.reason ?? queueTimeout())
+      reject(signals.find((signal) => signal?.aborted)?.reason ?? machineBusy())
     }
     const timer = setTimeout(onAbort, timeoutMs)
     worker.on('message', onMessage)
@@ -102,5 +102,7 @@ function nextMessage(worker: Worker, timeoutMs: number, signals: readonly (Abort
 }
 
 const readTimeExceeded = () => captionTooLarge('the file takes too long to be read: split it, or reduce its markup')
-const queueTimeout = () =>
-  new DomainError('unavailable', 'CAPTIONS_BUSY', 'too many caption files are being read; try again', { retryAfter: 5 })
+const machineBusy = () =>
+  new DomainError('unavailable', 'CAPTIONS_BUSY', 'no caption file can be read at the moment, because the machine is busy; try again', {
+    retryAfter: 5,
+  })

@@ -159,7 +159,8 @@ function responseHeaders({ route, verb }: Target): z.ZodObject {
 }
 
 /**
- * Returns an operation id such as `getVideoByVideoId`. It is unique because method and path are.
+ * Returns an operation id such as `getVideoByVideoId`. Spectral checks that ids are unique, because `/a-b` and
+ * `/a/b` would have the same one.
  */
 function operationId({ verb, path }: Target): string {
   const words = path.split(/[/.]/).flatMap((segment) => {
