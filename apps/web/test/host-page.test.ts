@@ -35,8 +35,8 @@ describeInBrowser('a page that embeds the player', () => {
     platform.setRecord('list', { title: 'All', open_in_playlist_view: '1', videos })
     platform.setRecord('p', { slides: { '1': { seconds: 0, url: `${platform.url}/media/poster.jpg` } } })
     video('locked', { player_settings: { password_protected: '1' } })
-    platform.setRecord('locked/password/wrong', [false])
-    platform.setRecord('locked/password/open', [true])
+    platform.setRecord('locked/access wrong', { code: 'password_wrong' }, 403)
+    platform.setRecord('locked/access open', { token: 'opened', expires: Date.now() / 1_000 + 900 })
   }, 60_000)
   afterAll(async () => {
     await browser?.close()

@@ -126,7 +126,7 @@ describeInBrowser('viewing', () => {
 
   test('after a correct password the focus is on the player', async () => {
     platform.setRecord('locked', videoJson({ player_settings: { password_protected: '1' } }))
-    platform.setRecord('locked/password/k%20m', [true])
+    platform.setRecord('locked/access k m', { token: 'opened', expires: Date.now() / 1_000 + 900 })
     await page.goto(`${platform.url}/player/locked?muted=1`)
     await page.getByLabel('Password').pressSequentially('k m')
     await page.keyboard.press('Enter')
