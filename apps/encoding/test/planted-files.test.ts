@@ -103,7 +103,7 @@ async function exchangeSegment(scratch: string, plant: (path: string) => Promise
 /** Copies a valid chunk to a folder that the tool must not read. A box at its end identifies it. */
 async function prepareOutside({ outside }: Attack): Promise<void> {
   await cp(join(encoded, SEGMENTS), outside, { recursive: true })
-  const secret = Buffer.from('\0\0\0\x14freea secret!!', 'latin1')
+  const secret = Buffer.from('\0\0\0\x12freea secret!!', 'latin1')
   const path = join(outside, 'seg-00001.m4s')
   await writeFile(path, Buffer.concat([await readFile(path), secret]))
 }
