@@ -19,7 +19,8 @@ let folder: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vitascope-tls-'))
-  authority = await createTestAuthority()
+  // The metric is the first expiry of the certificate and its authority.
+  authority = await createTestAuthority('test authority', { toSeconds: 7_200 })
   // One certificate with every name, because the processes share a folder here.
   certificates = await certificateFolder(await authority.issue(SERVICES))
   platform = await startTestPlatform({
