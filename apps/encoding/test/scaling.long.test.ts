@@ -79,6 +79,8 @@ test('scaling from one to five workers and back twice under load fails no job', 
   recordFigure('K9', `${jobs} jobs, ${states['failed'] ?? 0} failed; the slowest of ${stopDurationsMs.length} stops took ${slowestStop} s`)
   process.stderr.write(`scaling: ${JSON.stringify({ jobs, states, attempts, stopDurationsMs })}\n`)
   expect(states).toEqual({ ok: jobs, failed: 0 })
+  // A released task costs no attempt.
+  expect(attempts).toEqual([{ attempt: 1 }])
   expect(stopDurationsMs).toHaveLength(ROUNDS * (MAX_WORKERS - 1))
   caller.close()
 }, 600_000)
