@@ -1,4 +1,4 @@
-// Faults: S7, C3, C5, C8, C28
+// Faults: S7, C3, C5, C6, C8, C28
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'

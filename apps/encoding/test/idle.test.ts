@@ -1,4 +1,3 @@
-// Faults: C6
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { makeVideo } from './fixture.ts'
