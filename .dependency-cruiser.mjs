@@ -12,6 +12,7 @@ const libs = {
   security: ['errors'],
   'playback-policy': ['errors', 'security'],
   captions: ['concurrency', 'errors'],
+  country: ['telemetry'],
   'embedded-postgres': [],
   grpc: ['concurrency', 'errors', 'telemetry', 'proto'],
   postgres: ['errors', 'telemetry'],

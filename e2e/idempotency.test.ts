@@ -31,6 +31,8 @@ const formatOperation = ({ method, path }: Operation) => `${method} ${path.repla
 const OWN_IDEMPOTENCY = [
   '/security/explain',
   '/video/{video_id}/access',
+  '/video/{video_id}/download',
+  '/video/{video_id}/download/original',
   '/upload/object',
   '/upload/tus',
   '/upload/success',
@@ -57,6 +59,7 @@ const OTHER_PAYLOADS: Record<string, Payload> = {
   'POST /metadata/{}': { name: 'other' },
   'POST /oauth/thirdparty': { username: 'other' },
   'POST /organisation': { name: 'other' },
+  'POST /organisation/{}/playback-keys': { name: 'other' },
   'POST /overlay': { title: 'other' },
   'POST /playlist/create/{}': { title: 'other' },
   'POST /presentation': { title: 'other' },

@@ -119,7 +119,7 @@ withNginx('nginx in front of delivery, with the configuration for files', () => 
     const allowed = await fetch(tokenUrl)
     expect([allowed.status, allowed.headers.get('cache-control')]).toEqual([200, 'private, max-age=60'])
     await allowed.arrayBuffer()
-    expect((await fetch(tokenUrl.replace('~', '~x'))).status).toBe(403)
+    expect((await fetch(tokenUrl.replace('~', '~x'))).status).toBe(401)
     await change({ security: { token_required_platform: false } })
   })
 

@@ -155,3 +155,47 @@ test('the keys and videos of an inactive organisation are rejected', async () =>
   await platform.system.put(`/organisation/${tenant.organisationId}`, { status: 'active' })
   await waitFor(async () => (await api.get('/video')).status === 200, { timeout: 5_000, describe: 'its key to work again' })
 }, 60_000)
+
+test('guests see an unlisted video by its URL only, and a private video not at all', async () => {
+  const video = await uploadPlayableVideo()
+  const path = `/video/${video.video_id}`
+  const { body: playlist } = await api.post<{ playlist_id: string }>(`/playlist/create/${tenant.organisationId}`, { title: 'All' })
+  expect((await api.put(`/playlist/${playlist.playlist_id}`, { videos: [video.video_id] })).status).toBe(200)
+  const look = async () => {
+    const listed = await platform.guest.get<{ videos: unknown[] }>(`/playlist/${playlist.playlist_id}`)
+    const feed = await api.get<string>(`/playlist/rss/${playlist.playlist_id}`)
+    const page = await fetch(`${platform.url}/player/${video.video_id}`)
+    return {
+      visibility: (await record(video.video_id))['visibility'],
+      record: (await platform.guest.get(path)).status,
+      embed: (await platform.guest.get(`/embed/${video.video_id}/iframe`)).status,
+      page: page.status,
+      isHiddenFromSearchEngines: (await page.text()).includes('<meta name="robots" content="noindex" />'),
+      inPlaylist: listed.body.videos.length,
+      inFeed: feed.body.includes(video.video_id),
+    }
+  }
+  const isListed = { isHiddenFromSearchEngines: false, inPlaylist: 1, inFeed: true }
+  const found = { record: 200, embed: 200, page: 200 }
+  expect(await look()).toEqual({ visibility: 'public', ...found, ...isListed })
+
+  expect((await api.patch(path, { visibility: 'unlisted' })).status).toBe(200)
+  const isUnlisted = { isHiddenFromSearchEngines: true, inPlaylist: 0, inFeed: false }
+  await waitFor(async () => (await look()).inFeed === false, { describe: 'the feed to change' })
+  expect(await look()).toEqual({ visibility: 'unlisted', ...found, ...isUnlisted })
+  expect(await served([video.uri.hls])).toBe(1)
+
+  expect((await api.patch(path, { visibility: 'private' })).status).toBe(200)
+  await waitUntilRejected([video.uri.hls])
+  await waitFor(async () => (await look()).page === 404, { timeout: 5_000, describe: 'the page to disappear' })
+  const isPrivate = { ...isUnlisted, isHiddenFromSearchEngines: false, record: 404, embed: 404, page: 404 }
+  expect(await look()).toEqual({ visibility: 'private', ...isPrivate })
+  const own = (await record(video.video_id)).uri.hls
+  const { token } = (await api.post<{ token: string }>(`${path}/token`, { expires_in: 600 })).body
+  await waitFor(async () => (await statuses([own]))[0] === 403, { timeout: 5_000, describe: 'a token to be required' })
+  expect(await statuses([own, withToken(own, token)])).toEqual([403, 200])
+
+  expect((await api.patch(path, { visibility: 'public' })).status).toBe(200)
+  await waitFor(async () => (await look()).page === 200, { timeout: 5_000, describe: 'the page to appear again' })
+  expect(await look()).toEqual({ visibility: 'public', ...found, ...isListed })
+}, 60_000)

@@ -46,7 +46,7 @@ function buildPolicy(): PlaybackPolicy {
   const compiled = compileRules(rules)
   if (compiled.errors) throw new Error(JSON.stringify(compiled.errors))
   return {
-    ...{ expires: undefined, tokenRequired: undefined, allowed: [], organisationRules: [], allowsByDefault: true },
+    ...{ expires: undefined, isPrivate: false, tokenRequired: undefined, allowed: [], organisationRules: [], allowsByDefault: true },
     videoRules: compiled.rules,
   }
 }

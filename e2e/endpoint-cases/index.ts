@@ -5,6 +5,7 @@ import { auditRows } from './audit.ts'
 import { captionRows } from './caption.ts'
 import { collaborateRows } from './collaborate.ts'
 import { contactFormRows } from './contact-form.ts'
+import { downloadRows } from './download.ts'
 import { embedRows } from './embed.ts'
 import { encodingFormatRows } from './encoding-format.ts'
 import { folderRows } from './folder.ts'
@@ -16,6 +17,7 @@ import { metadataRows } from './metadata.ts'
 import { oauthRows } from './oauth.ts'
 import { organisationRows } from './organisation.ts'
 import { overlayRows } from './overlay.ts'
+import { playbackKeyRows } from './playback-keys.ts'
 import { playbackRuleRows } from './playback-rules.ts'
 import { playlistRows } from './playlist.ts'
 import { presentationRows } from './presentation.ts'
@@ -46,6 +48,7 @@ export const nouns: readonly NounRows[] = [
   tagRows,
   folderRows,
   captionRows,
+  downloadRows,
   embedRows,
   playlistRows,
   queueJobRows,
@@ -53,6 +56,7 @@ export const nouns: readonly NounRows[] = [
   themeRows,
   videoPasswordRows,
   securityRows,
+  playbackKeyRows,
   playbackRuleRows,
   overlayRows,
   contactFormRows,

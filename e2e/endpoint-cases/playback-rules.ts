@@ -160,10 +160,10 @@ export const playbackRuleRows: NounRows = {
           expect(status).toBe(200)
           return body
         }
-        const refused = { allowed: false, code: 'rule_refused', rule: null, message: '', missing_claim: 'group' }
+        const refused = { allowed: false, code: 'rule_refused', rule: null, message: '', claim: 'group' }
         expect(await explain()).toMatchObject({ ...refused, reported: [{ list: 'video', index: 0, name: 'trial' }] })
         expect(await explain({ at: '2019-12-31 23:59:59' })).toMatchObject({ ...refused, reported: [] })
-        expect(await explain({ token: 'no.token.at-all' })).toMatchObject({ code: 'token_refused', token_rejection: 'malformed' })
+        expect(await explain({ token: 'no.token.at-all' })).toMatchObject({ code: 'token_malformed', claim: '' })
         await fixture.clients.owner.put(path, { rules: [] })
         expect(await explain()).toMatchObject({ allowed: true, code: '', rule: null, reported: [] })
         const { video_id: failed } = await fixture.video()

@@ -167,6 +167,18 @@ describeChart('components', () => {
     expect(JSON.stringify(migrations)).not.toContain('pooler')
   })
 
+  test('only catalogue and delivery, which decide by countries, have the country database', () => {
+    const manifests = render(['production'], { countryDatabase: { existingClaim: 'countries', file: 'GeoLite2-Country.mmdb' } })
+    const mounting = components.filter((name) =>
+      JSON.stringify(findVolume(findPod(manifests, name), 'countries') ?? {}).includes('"claimName":"countries"'),
+    )
+    expect(mounting.sort()).toEqual(['catalogue', 'delivery'])
+    for (const name of mounting) {
+      const file = '/etc/vitascope/countries/GeoLite2-Country.mmdb'
+      expect(readSettings(manifests, name)).toMatchObject({ VITASCOPE_COUNTRY_DATABASE_FILE: file })
+    }
+  })
+
   test('only catalogue has the secret of the purge URL of a CDN', () => {
     const manifests = render(['production'], { cdn: { existingSecret: 'videos-cdn' } })
     const withSecret = components.filter((name) => findVolume(findPod(manifests, name), 'cdn')?.secret?.secretName === 'videos-cdn')

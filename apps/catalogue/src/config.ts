@@ -3,6 +3,7 @@ import {
   PUBLIC_URL,
   type Reader,
   readCommandDatabaseUrl,
+  readCountryDatabaseFile,
   readEnvironment,
   readServiceAddress,
   readSourceAllow,
@@ -30,6 +31,8 @@ export interface CatalogueConfig extends GrpcServiceConfig {
   mail: MailSettings
   /** Base URL of links in mails, without a trailing slash. */
   publicUrl: string
+  /** MMDB file with the countries of addresses; undefined if countries are unknown. */
+  countryDatabaseFile?: string | undefined
   reconcile: ReconcileTimes & { everyMs: number }
   /** Receiver of the delivery versions that a CDN must remove; undefined for none. */
   cdnPurge?: CdnPurgeSettings | undefined
@@ -57,6 +60,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
     }),
     mail: readMailSettings(read, publicUrl),
     publicUrl,
+    countryDatabaseFile: readCountryDatabaseFile(read),
     cdnPurge: readCdnPurge(read),
     reconcile: { everyMs: 10_000, staleSeconds: 30, resultSeconds: 600 },
   }

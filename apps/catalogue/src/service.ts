@@ -1,5 +1,7 @@
 import { createCaptionReader } from '@vitascope/captions'
+import { NO_COUNTRIES, openCountries } from '@vitascope/country'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
+import { type Call, serviceCall } from '@vitascope/grpc'
 import { commonRetainedTables, createNotifications, createOutbox, createRetention, type Db } from '@vitascope/postgres'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
@@ -15,6 +17,7 @@ import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
+import { PlaybackKeyServiceService } from '@vitascope/proto/catalogue/v1/playback_key'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
@@ -68,6 +71,8 @@ import { createOrganisationStore } from './organisation-replica/organisation-sto
 import { overlayHandlers } from './overlay/overlay-rpc.ts'
 import { createOverlayStore } from './overlay/overlay-store.ts'
 import { createPerOrganisationTransactions } from './per-organisation-transactions.ts'
+import { playbackKeyHandlers } from './playback-key/playback-key-rpc.ts'
+import { createPlaybackKeyStore } from './playback-key/playback-key-store.ts'
 import { playbackPolicyHandlers } from './playback-policy/playback-policy-rpc.ts'
 import { createPlaybackPolicyStore } from './playback-policy/playback-policy-store.ts'
 import { playbackRulesHandlers } from './playback-policy/playback-rules-rpc.ts'
@@ -106,6 +111,7 @@ import { createCaptionSearchIndexer } from './video/caption-search-indexer.ts'
 import { PUBLIC_CHANGED } from './video/public-changes.ts'
 import { createPublishMedia } from './video/publish-media.ts'
 import { createUploadStore } from './video/upload-store.ts'
+import { createDownloads } from './video/video-download.ts'
 import { createVideoPages } from './video/video-pages.ts'
 import { videoHandlers } from './video/video-rpc.ts'
 import { createVideoStore } from './video/video-store.ts'
@@ -137,6 +143,8 @@ export function startCatalogue(config: CatalogueConfig, log: Logger): Promise<Ru
 
 function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const { log, metrics } = base
+  const { countryDatabaseFile } = config
+  const countries = countryDatabaseFile === undefined ? NO_COUNTRIES : openCountries(countryDatabaseFile, { log, metrics })
   const masterKeys = openMasterKeys(config.masterKeyFile, (error) =>
     log.error({ err: error }, 'loading changed master keys failed; using the previous ones'),
   )
@@ -177,6 +185,8 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const replicas = createOrganisationStore(db)
   const organisations = createOrganisations(replicas, createAuthLookup(auth.client(OrganisationServiceService)))
   const folders = createFolderStore(db)
+  const findSource = (jobId: string, { requestId, signal }: Pick<Call, 'requestId' | 'signal'>) =>
+    encoding.findSource({ jobId }, serviceCall('catalogue', requestId, signal))
   const tokens = createVideoTokens(db, videos, config.tokenKeys, masterKeys)
 
   const publicChanges = createNotifications({
@@ -195,6 +205,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
       lists: createVideoPages(db),
       uploads: createUploadStore(db, enqueue),
       tokens,
+      createDownload: createDownloads({ db, videos, tokenKeys: config.tokenKeys, findSource }),
       organisations,
       folders,
       publicChanges,
@@ -210,6 +221,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   server.implement(QuotaServiceService, quotaHandlers(db, { reservations, organisations }))
   server.implement(VideoSummaryServiceService, videoSummaryHandlers(createVideoSummaryStore(db)))
   server.implement(PlaybackPolicyServiceService, playbackPolicyHandlers(policies, createPresentationPolicies(db)))
+  server.implement(PlaybackKeyServiceService, playbackKeyHandlers(createPlaybackKeyStore(db), organisations))
   server.implement(
     PlaybackRulesServiceService,
     playbackRulesHandlers({
@@ -218,6 +230,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
       organisations,
       tokenKeys: config.tokenKeys,
       publicHost: new URL(config.publicUrl).host,
+      countries,
     }),
   )
   server.implement(
@@ -311,7 +324,10 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     ],
     drain: () => publicChanges.stop(),
     finish: () => Promise.all([outbox.stop(), cdnPurges.stop(), sender.stop(), captionReader.close()]),
-    close: () => masterKeys.close(),
+    close() {
+      masterKeys.close()
+      countries.close()
+    },
   }
 }
 

@@ -69,6 +69,9 @@ export function encodingStandIn(address: string) {
           return result()
         },
         repeatReport: result,
+        async findSource({ jobId }) {
+          throw notFound('source', jobId)
+        },
         async getJob({ jobId }) {
           if (!state.jobs.has(jobId)) throw notFound('job', jobId)
           return { job: Job.fromPartial({ jobId, state: JobState.JOB_STATE_ENCODING }) }

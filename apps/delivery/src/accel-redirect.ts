@@ -24,7 +24,10 @@ export async function accelRedirect(response: ServerResponse, { path, name, cach
   const responseHeaders = { 'response-content-type': getContentType(name) }
   const signed = presign && new URL(await presign({ method: 'GET', name, now: new Date(), seconds: SECONDS, responseHeaders }))
   const location = signed ? `${path}${signed.pathname.slice(1)}${signed.search}` : `${path}${name}`
-  for (const [header, value] of Object.entries(protectiveHeaders(name))) response.setHeader(header, value)
+  for (const [header, value] of Object.entries(protectiveHeaders(name))) {
+    // A download has a disposition with its name already.
+    if (!response.hasHeader(header)) response.setHeader(header, value)
+  }
   const headers = { 'Content-Type': getContentType(name), ...cachingHeaders(caching), 'X-Accel-Redirect': location }
   response.writeHead(200, headers).end()
 }

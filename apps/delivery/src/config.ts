@@ -4,6 +4,7 @@ import {
   type ObjectStoreSettings,
   PUBLIC_URL,
   type Reader,
+  readCountryDatabaseFile,
   readDeliveryS3Mode,
   readDownloadLimits,
   readEnvironment,
@@ -36,6 +37,8 @@ export interface DeliveryConfig {
   tokenKeys: TokenKeys
   /** Prefix of the platform's own pages; undefined if they have the host of the requests for files. */
   publicUrl?: string | undefined
+  /** MMDB file with the countries of addresses; undefined if countries are unknown. */
+  countryDatabaseFile?: string | undefined
   objects: ObjectStoreSettings
   /**
    * `proxy`: delivery sends the files of a bucket. `redirect`: clients are redirected to them.
@@ -88,6 +91,7 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
     encodingAddress: readServiceAddress(read, 'ENCODING'),
     principalKeys: readPrincipalKeys(read, { isServer: false }),
     publicUrl: read.url('VITASCOPE_PUBLIC_URL', { ...PUBLIC_URL, defaultText: 'the host of the request' }),
+    countryDatabaseFile: readCountryDatabaseFile(read),
     tls: readTls(read),
     objects: readObjectStore(read),
     s3Mode: readDeliveryS3Mode(read),

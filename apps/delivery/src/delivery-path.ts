@@ -9,7 +9,7 @@ export interface DeliveryPath {
 }
 
 const PATH =
-  /^\/delivery\/(presentation\/)?([0-9]{1,19})\/([a-z0-9]{1,64})(?:~([A-Za-z0-9_.-]{1,1024}))?\/([A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*)$/
+  /^\/delivery\/(presentation\/)?([0-9]{1,19})\/([a-z0-9]{1,64})(?:~([A-Za-z0-9_.-]{1,2048}))?\/([A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*)$/
 
 /**
  * Returns the parts of a path, or undefined if it is invalid. Percent-encoded, empty and dotted

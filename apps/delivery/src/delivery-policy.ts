@@ -1,4 +1,4 @@
-import type { PlaybackPolicy } from '@vitascope/playback-policy'
+import type { PlaybackKey, PlaybackPolicy } from '@vitascope/playback-policy'
 import type { AddedRendition } from './added/added-renditions.ts'
 import type { CaptionSettings } from './captions/hls-captions.ts'
 
@@ -9,6 +9,8 @@ export interface DeliveryPolicy {
   /** For a video: the current version first, then earlier versions that are still served to running players. */
   sets: readonly { version: string; prefix: string }[]
   rules: PlaybackPolicy
+  /** Active keys of the organisation, which verify tokens. */
+  keys: readonly PlaybackKey[]
   /** True if the rules admit everyone, so that shared caches may keep the files. */
   isOpen: boolean
   captions: CaptionSettings

@@ -18,6 +18,7 @@ const KINDS: Readonly<Record<string, PlaybackKind>> = {
 export function findKind({ kind, file }: Pick<DeliveryPath, 'kind' | 'file'>): PlaybackKind {
   const byEnding = KINDS[file.slice(file.lastIndexOf('.') + 1)] ?? 'download'
   if (kind === 'presentation') return byEnding === 'image' ? 'slide' : 'download'
+  if (file.startsWith('download/')) return 'download'
   // The storyboard is a list of images.
   if (file.startsWith('images/')) return 'image'
   // Initialisation segments are MP4 files.

@@ -1,10 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { createLoadingCache } from '@vitascope/concurrency'
+import type { Countries } from '@vitascope/country'
 import { isDomainError } from '@vitascope/errors'
-
-import { decide, isSameHost, type PlaybackRequest, toDomain, type VerifiedToken, verifyToken } from '@vitascope/playback-policy'
-import type { TokenKeys } from '@vitascope/security'
+import {
+  decide,
+  isSameHost,
+  isTokenText,
+  type PlaybackKey,
+  type PlaybackRequest,
+  REFUSALS,
+  type RefusalCode,
+  type TokenVerification,
+  toDomain,
+  verifyToken,
+} from '@vitascope/playback-policy'
+import type { TokenDownload, TokenKeys } from '@vitascope/security'
 import type { ObjectStorage, PresignUrl } from '@vitascope/storage'
+import { create } from 'content-disposition'
 import { LRUCache } from 'lru-cache'
 import { accelRedirect } from './accel-redirect.ts'
 import { locateFile, renditionsAddedTo, withVariants } from './added/added-renditions.ts'
@@ -20,6 +33,7 @@ import { type PreviewFiles, previewJob } from './preview-playlist/preview-files.
 import { sendProblem } from './problem.ts'
 import { isRedirected, redirectToBucket } from './redirect-to-bucket.ts'
 import type { RefusalReports } from './refusal-reports.ts'
+import { findHeight, NO_HEIGHTS, type RenditionHeights, readHeights, withoutHigherVariants } from './rendition-heights.ts'
 import { sendText } from './response/send-text.ts'
 import { PLAYLIST_TYPE, serveObject } from './response/serve-object.ts'
 
@@ -40,6 +54,7 @@ export interface DeliveryParts {
   tokenKeys: TokenKeys
   /** Host and port of the platform's own pages. They may also have the host of the request. */
   pageHost: string | undefined
+  countries: Countries
   refusals: RefusalReports
 }
 
@@ -58,6 +73,7 @@ export interface RequestOptions {
  */
 export function createRequestHandler(parts: DeliveryParts) {
   const verify = createTokenVerifier(parts.tokenKeys)
+  const readSetHeights = createHeightReader(parts)
   return async (request: IncomingMessage, response: ServerResponse, { address, accelPath, signal }: RequestOptions): Promise<void> => {
     // Players on other origins read playlists and segments by script.
     response.setHeader('Access-Control-Allow-Origin', '*')
@@ -80,7 +96,7 @@ export function createRequestHandler(parts: DeliveryParts) {
     if (!requested) return sendProblem(response, 404, 'not_found')
     const queried = new URLSearchParams(query).get('token')
     if (queried && requested.token === undefined) {
-      if (!/^[A-Za-z0-9_.-]{1,1024}$/.test(queried)) return sendProblem(response, 403, 'token_refused')
+      if (!isTokenText(queried)) return sendRefusal(response, { code: 'token_malformed' })
       response.writeHead(302, { Location: withToken(requested, queried), 'Cache-Control': 'no-store' }).end()
       return
     }
@@ -88,19 +104,25 @@ export function createRequestHandler(parts: DeliveryParts) {
     const serve = async (fresh: boolean) => {
       const policy = await parts.policies.get(requested, { fresh })
       if (!policy) return sendProblem(response, 404, 'not_found')
-      const token = requested.token === undefined ? undefined : await verify(requested.token, policy.videoId, address)
+      const token =
+        requested.token === undefined ? undefined : await verify(requested.token, { videoId: policy.videoId, address, keys: policy.keys })
       // The version must be one of the video's sets, so that rotated URLs stop working.
       const set = policy.sets.find(({ version }) => version === requested.version)
       if (!set) return sendProblem(response, 404, 'not_found')
+      const kind = findKind(requested)
+      const maxHeight = token?.claims?.maxHeight
+      const download = token?.download
+      const heights = maxHeight === undefined ? undefined : await readSetHeights(policy, set.prefix)
       const decision = decide(policy.rules, {
-        ...{ kind: findKind(requested), address, token, country: undefined, height: undefined, now: new Date() },
+        ...{ kind, address, token, country: parts.countries.find(address), now: new Date() },
+        height: heights && findHeight(requested.file, kind, heights),
         ...readPage(request, parts.pageHost),
       })
       parts.refusals.report(decision.reported, { videoId: policy.videoId, address })
       if (!decision.allowed) {
-        const code = decision.code ?? 'not_found'
+        const { code = 'not_found', message, claim } = decision
         parts.refusals.count(code)
-        return sendProblem(response, code === 'not_found' ? 404 : 403, code, {}, decision.message || undefined)
+        return sendRefusal(response, { code, message, claim })
       }
       const open = policy.isOpen && token === undefined
       const file: ServedFile = {
@@ -109,6 +131,8 @@ export function createRequestHandler(parts: DeliveryParts) {
         ...requested,
         prefix: set.prefix,
         open,
+        maxHeight,
+        download,
         expires: policy.rules.expires,
         accelPath,
         signal,
@@ -135,34 +159,49 @@ interface ServedFile {
   version: string
   prefix: string
   open: boolean
+  /** The file that the token names, which is saved; undefined for files that are played. */
+  download: TokenDownload | undefined
+  /** The token admits no higher renditions. */
+  maxHeight: number | undefined
   expires: Date | undefined
   file: string
   accelPath: string | undefined
   signal: AbortSignal
 }
 
-async function serveFile(parts: DeliveryParts, target: ServedFile, { captions, added }: DeliveryPolicy) {
+async function serveFile(parts: DeliveryParts, requested: ServedFile, { captions, added }: DeliveryPolicy) {
   const { storage, objects, presign, captionTexts: texts, preview } = parts
-  const { request, response, open, accelPath, signal } = target
+  const { request, response, open, accelPath, signal, download } = requested
+  if (download) response.setHeader('Content-Disposition', create(download.name))
+  const caching = { isPublic: open, expires: requested.expires, tags: `${requested.kind}-${requested.id},version-${requested.version}` }
+  // HEAD reads no bytes.
+  const reader = request.method === 'HEAD' ? createStreamReader(storage) : objects
+  if (download?.object !== undefined) {
+    if (accelPath !== undefined) return accelRedirect(response, { path: accelPath, name: download.object, caching, presign })
+    return serveObject(request, response, { objects: reader, name: download.object, caching }, signal)
+  }
+  const target = download ? { ...requested, file: download.path } : requested
   const { prefix, file } = locateFile(target.file, target.prefix, added)
   const jobId = previewJob(prefix)
   const captionFile = parseCaptionPath(target.file, captions)
   if (captionFile) {
-    const readMaster = () => readMasterPlaylist(parts, target, { captions, added })
+    const { maxHeight } = target
+    const readMaster = async () => {
+      const master = await readMasterPlaylist(parts, target, { captions, added })
+      return maxHeight === undefined ? master : withoutHigherVariants(master, maxHeight)
+    }
     return serveCaptions(request, response, { texts, readMaster }, { file: captionFile, settings: captions, open })
   }
   if (jobId !== undefined && file.endsWith('.m3u8')) {
     return sendText(request, response, Buffer.from(await preview.playlist(jobId, file)), { type: PLAYLIST_TYPE, open })
   }
   const name = jobId === undefined ? `${prefix}/${file}` : await preview.getObject(jobId, file)
-  const caching = { isPublic: open, expires: target.expires, tags: `${target.kind}-${target.id},version-${target.version}` }
   if (isRedirected(name)) {
     // Files of a set in progress may move when it is finished, so delivery sends them itself.
     if (accelPath !== undefined && jobId === undefined) return accelRedirect(response, { path: accelPath, name, caching, presign })
-    if (presign && parts.isRedirecting) return redirectToBucket(request, response, presign, name)
+    // The bucket would not send the name under which the file is saved.
+    if (presign && parts.isRedirecting && !download) return redirectToBucket(request, response, presign, name)
   }
-  // HEAD reads no bytes.
-  const reader = request.method === 'HEAD' ? createStreamReader(storage) : objects
   return serveObject(request, response, { objects: reader, name, caching }, signal)
 }
 
@@ -172,7 +211,7 @@ async function serveFile(parts: DeliveryParts, target: ServedFile, { captions, a
  */
 async function readMasterPlaylist(
   { storage, preview }: DeliveryParts,
-  { prefix, signal }: ServedFile,
+  { prefix, signal }: Pick<ServedFile, 'prefix' | 'signal'>,
   { captions, added }: Pick<DeliveryPolicy, 'captions' | 'added'>,
 ): Promise<string> {
   const jobId = previewJob(prefix)
@@ -191,6 +230,20 @@ async function readMasterPlaylist(
 }
 
 /**
+ * Returns a function that reads the heights of the renditions of a set. Only tokens with a maximum height need them. They
+ * are cached for as long as a policy, because a set in progress gets more renditions.
+ */
+function createHeightReader(parts: DeliveryParts) {
+  const cache = createLoadingCache<RenditionHeights>({ max: 1_000, ttlMs: () => 2_000 })
+  return ({ captions, added }: DeliveryPolicy, prefix: string): Promise<RenditionHeights> => {
+    if (captions.masterPath === '') return Promise.resolve(NO_HEIGHTS)
+    // Other requests wait for it too, so it does not end with the request that began it.
+    const signal = AbortSignal.timeout(10_000)
+    return cache.get(prefix, async () => readHeights(await readMasterPlaylist(parts, { prefix, signal }, { captions, added })))
+  }
+}
+
+/**
  * Returns the page that requests the file. Scripts of other origins send `Origin`, and `Referer` without the path or not
  * at all. Media elements send only `Referer`.
  */
@@ -200,18 +253,31 @@ function readPage({ headers }: IncomingMessage, pageHost: string | undefined): P
   return { referrer: referer ?? origin, domain: toDomain(page), isOwnPage: isSameHost(page, pageHost) || isSameHost(page, headers.host) }
 }
 
+/** Sends the refusal of a request. */
+function sendRefusal(
+  response: ServerResponse,
+  { code, message, claim }: { code: RefusalCode; message?: string | undefined; claim?: string | undefined },
+): void {
+  const headers: Record<string, string> = REFUSALS[code] === 401 ? { 'WWW-Authenticate': 'Bearer error="invalid_token"' } : {}
+  const detail = code === 'token_invalid_claim' && claim !== undefined ? `the claim ${claim} of the token is missing or not valid` : message
+  sendProblem(response, REFUSALS[code], code, headers, detail || undefined)
+}
+
 /**
- * Returns a verifier that caches valid tokens. Players send the same token for every segment, so
- * its signature is checked once and later only its expiry.
+ * Returns a verifier that caches valid tokens. Players send the same token for every segment, so its signature is
+ * checked once a minute and otherwise only its expiry, and whether its key is still active.
  */
-function createTokenVerifier(keys: TokenKeys) {
-  const good = new LRUCache<string, VerifiedToken & { expires: Date }>({ max: 10_000, ttl: 60_000 })
-  return async (token: string, videoId: string, address: string): Promise<VerifiedToken> => {
+function createTokenVerifier(platform: TokenKeys) {
+  const good = new LRUCache<string, TokenVerification & { expires: Date }>({ max: 10_000, ttl: 60_000 })
+  return async (
+    token: string,
+    { videoId, address, keys }: { videoId: string; address: string; keys: readonly PlaybackKey[] },
+  ): Promise<TokenVerification> => {
     const name = `${videoId} ${address} ${token}`
     const cached = good.get(name)
     const now = new Date()
-    if (cached) return cached.expires > now ? cached : { rejection: 'expired' }
-    const verified = await verifyToken(token, { videoId, address, now }, keys)
+    if (cached && cached.expires > now && (cached.keyId === undefined || keys.some(({ keyId }) => keyId === cached.keyId))) return cached
+    const verified = await verifyToken(token, { videoId, address, now }, { platform, organisation: keys })
     const { expires } = verified
     if (expires) good.set(name, { ...verified, expires })
     return verified

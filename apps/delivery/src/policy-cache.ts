@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createLoadingCache } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
-import { buildPolicy, isOpen } from '@vitascope/playback-policy'
+import { buildPolicy, isOpen, isTokenAlgorithm } from '@vitascope/playback-policy'
 import type {
   GetPlaybackPolicyResponse,
   GetPresentationPolicyResponse,
@@ -74,7 +74,9 @@ function toPolicy(
   message: GetPlaybackPolicyResponse | GetPresentationPolicyResponse,
 ): Omit<DeliveryPolicy, 'videoId' | 'captions' | 'added'> {
   const rules = buildPolicy(message)
-  return { sets: message.sets, rules, isOpen: isOpen(rules) }
+  // A key with an algorithm of a later release is unknown here.
+  const keys = message.keys.flatMap(({ algorithm, ...key }) => (isTokenAlgorithm(algorithm) ? [{ ...key, algorithm }] : []))
+  return { sets: message.sets, rules, keys, isOpen: isOpen(rules) }
 }
 
 function toCaptionSettings({ masterPath, durationSeconds, captions }: GetPlaybackPolicyResponse): CaptionSettings {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostAndPort } from '@vitascope/config'
+import { NO_COUNTRIES, openCountries } from '@vitascope/country'
 import { isDomainError } from '@vitascope/errors'
 import { createPlatformServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
 import { downloadProgress, drainServer, type RunningService } from '@vitascope/process'
@@ -39,6 +40,8 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const channel = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })
   const encoding = openChannel(config.encodingAddress, { service: 'encoding', principals, identity })
   const storage = await openStorage(config.objects, { maxSockets: config.storageReads + SPARE_SOCKETS })
+  const { countryDatabaseFile } = config
+  const countries = countryDatabaseFile === undefined ? NO_COUNTRIES : openCountries(countryDatabaseFile, { log, metrics })
   const downloads = createDownloadLimiter(config.downloads, metrics)
   const handle = createRequestHandler({
     policies: createPolicyCache(channel.client(PlaybackPolicyServiceService)),
@@ -53,6 +56,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     preview: createPreviewFiles(encoding.client(PreviewPlaylistServiceService)),
     tokenKeys: config.tokenKeys,
     pageHost: config.publicUrl === undefined ? undefined : new URL(config.publicUrl).host,
+    countries,
     refusals: createRefusalReports(log, metrics),
   })
 
@@ -106,6 +110,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     async stop(drainMs = DRAIN_MS) {
       stopping = true
       await Promise.all([server, publicServer].map((running) => running && drainServer(running, drainMs)))
+      countries.close()
       channel.close()
       encoding.close()
       identity?.close()

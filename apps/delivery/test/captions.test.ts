@@ -155,12 +155,12 @@ describe('captions of a public video', () => {
 
 describe('all caption files of a video', () => {
   const statuses = (version: string) => Promise.all(FILES().map(async (file) => (await get(`${version}/${file}`)).status))
-  test('return 403 without a valid token if the video requires one', async () => {
+  test('return 403 without a token, and 401 for a foreign one, if the video requires one', async () => {
     addVideo({ captions: [track()], tokenRequired: true })
     const token = await signVideoToken({ videoId: String(video), expires: new Date(Date.now() + 60_000) }, tokenKeys)
     const foreign = await signVideoToken({ videoId: '1', expires: new Date(Date.now() + 60_000) }, tokenKeys)
     expect(await statuses('v1')).toEqual([403, 403, 403])
-    expect(await statuses(`v1~${foreign}`)).toEqual([403, 403, 403])
+    expect(await statuses(`v1~${foreign}`)).toEqual([401, 401, 401])
     expect(await statuses(`v1~${token}`)).toEqual([200, 200, 200])
     expect((await get(`v1~${token}/hls/captions/${caption}.vtt`)).headers.get('cache-control')).toBe('private, max-age=0, must-revalidate')
     expect((await get(`v1/hls/captions/${caption}.vtt?token=${token}`)).headers.get('location')).toBe(

@@ -1,6 +1,6 @@
 // Faults: B10, A14
-import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { get as sendGet } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,9 @@ import { makeTokenKeys, parseAddressRules, parseTokenKeys, signVideoToken } from
 import { type ObjectStorage, openFileStorage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
+import { buildCountryDatabase } from '@vitascope/testing/country-database'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
+import { SignJWT } from 'jose'
 import { startDelivery } from '../src/service.ts'
 
 const tokenKeys = parseTokenKeys(makeTokenKeys())
@@ -83,6 +85,8 @@ beforeAll(async () => {
       return { playlist: `#EXTM3U ${requireLast(jobId)}`, initObject: 'work/7/3/h264_100/init.mp4', segments: folders }
     },
   })
+  const countryDatabaseFile = join(root, 'countries.mmdb')
+  await writeFile(countryDatabaseFile, buildCountryDatabase({ '203.0.113.0/24': 'DE', '192.0.2.0/24': 'AT' }))
   delivery = await startDelivery(
     {
       listen: '127.0.0.1:0',
@@ -91,6 +95,7 @@ beforeAll(async () => {
       encodingAddress: await encoding.listen('127.0.0.1:0'),
       principalKeys: testKeyFiles('delivery'),
       tokenKeys,
+      countryDatabaseFile,
       objects: { folder: root },
       s3Mode: 'proxy',
       storageReads: 48,
@@ -298,20 +303,20 @@ describe('a video that requires a token', () => {
       statuses.push(response.status)
       await response.arrayBuffer()
     }
-    expect(statuses).toEqual([403, 403, 403, 403, 403, 200])
+    expect(statuses).toEqual([403, 401, 401, 401, 401, 200])
   })
   test('redirects ?token= to the address whose path contains the token', async () => {
     const id = addVideo({ tokenRequired: true })
     const token = await signVideoToken({ videoId: id, expires: inOneHour() }, tokenKeys)
     const response = await get(`${id}/v1/hls/master.m3u8?token=${token}`)
     expect([response.status, response.headers.get('location')]).toEqual([302, `/delivery/${id}/v1~${token}/hls/master.m3u8`])
-    expect((await get(`${id}/v1/hls/master.m3u8?token=%22%3E`)).status).toBe(403)
+    expect((await get(`${id}/v1/hls/master.m3u8?token=%22%3E`)).status).toBe(401)
   })
   test('rejects a token of another client address', async () => {
     const id = addVideo({ tokenRequired: true })
     const token = await signVideoToken({ videoId: id, expires: inOneHour(), ip: '203.0.113.7' }, tokenKeys)
     const from = async (address: string) => (await get(`${id}/v1~${token}/h264_100.mp4`, { from: address })).status
-    expect([await from('203.0.113.7'), await from('203.0.113.8')]).toEqual([200, 403])
+    expect([await from('203.0.113.7'), await from('203.0.113.8')]).toEqual([200, 401])
   })
   test('is not cached by shared caches', async () => {
     const id = addVideo({ tokenRequired: true })
@@ -341,7 +346,8 @@ describe('a video with rules', () => {
   const CONDITIONS: Record<string, [when: Partial<PlaybackConditions>, other: Record<string, string>]> = {
     domain: [{ domain: ['www.example.com'] }, { origin: 'https://www.example.com.evil.example' }],
     referrer: [{ referrer: ['https://www.example.com/*'] }, { referer: 'https://www.example.com@evil.example/' }],
-    country: [{ country: ['DE'], unknownCountry: true }, {}],
+    country: [{ country: ['DE'], unknownCountry: false }, { 'x-forwarded-for': '198.51.100.1' }],
+    'unknown country': [{ country: ['DE'], unknownCountry: true }, { 'x-forwarded-for': '192.0.2.1' }],
     cidr: [{ cidr: ['203.0.113.0/24'] }, { 'x-forwarded-for': '198.51.100.1' }],
     time: [{ from: new Date('2020-01-01T00:00:00Z') }, {}],
     claim: [{ claim: [{ name: 'group', values: ['staff'] }] }, {}],
@@ -372,6 +378,52 @@ describe('a video with rules', () => {
     video++
     const allowing = addVideo({ organisationRules: [buildRule({ ...when, kind: [kind] }, true)], deniesByDefault: true })
     expect((await request(allowing, file)).status).toBe(isTrue ? 200 : 403)
+  })
+
+  test.each(Object.entries(FILES))(
+    'with a condition on a claim decide about each %s by the token of the organisation',
+    async (kind, file) => {
+      const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+      const keys = [{ keyId: '3', algorithm: 'EdDSA', publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString() }]
+      const rule = buildRule({ claim: [{ name: 'group', values: ['staff', 'pupils'] }], kind: [kind] }, true)
+      const id = addVideo({ videoRules: [rule], deniesByDefault: true, keys })
+      const status = async (claims: Record<string, unknown>) => {
+        const payload = { sub: id, exp: Math.floor(Date.now() / 1_000) + 60, ...claims }
+        const token = await new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid: '3' }).sign(privateKey)
+        return (await get(`${id}/v1~${token}/${file}`)).status
+      }
+      expect(await status({ group: 'staff' })).toBe(200)
+      expect(await status({ group: ['guests', 'pupils'] })).toBe(200)
+      expect(await status({ group: 'guests' })).toBe(403)
+      expect(await status({})).toBe(403)
+      expect(await status({ group: 'staff', exp: 1 })).toBe(401)
+      expect((await get(`${id}/v1/${file}`)).status).toBe(403)
+    },
+  )
+
+  test('with a token that restricts the height gets a master playlist without higher variants, and no higher files', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const keys = [{ keyId: '3', algorithm: 'ES256', publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString() }]
+    const variant = (height: number) => `#EXT-X-STREAM-INF:BANDWIDTH=1,RESOLUTION=640x${height}\nh264_${height}/index.m3u8\n`
+    const prefix = 'media/2/8-1'
+    await storage.put(`${prefix}/hls/master.m3u8`, Buffer.from(`#EXTM3U\n${variant(360)}${variant(720)}`))
+    for (const height of [360, 720]) await storage.put(`${prefix}/hls/h264_${height}/seg-1.m4s`, Buffer.from(`${height}`))
+    const id = addVideo({ sets: [{ version: 'v1', prefix }], masterPath: 'hls/master.m3u8', keys })
+    const fetchUpTo = async (maxHeight: number, file: string) => {
+      const payload = { sub: id, exp: Math.floor(Date.now() / 1_000) + 60, max_height: maxHeight }
+      const token = await new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid: '3' }).sign(privateKey)
+      const response = await get(`${id}/v1~${token}/${file}`)
+      return [response.status, await response.text()]
+    }
+    expect(await fetchUpTo(720, 'hls/master.m3u8')).toEqual([200, `#EXTM3U\n${variant(360)}${variant(720)}`])
+    expect(await fetchUpTo(719, 'hls/master.m3u8')).toEqual([200, `#EXTM3U\n${variant(360)}`])
+    expect(await fetchUpTo(719, 'hls/h264_360/seg-1.m4s')).toEqual([200, '360'])
+    for (const [height, file] of [
+      [719, 'hls/h264_720/seg-1.m4s'],
+      [359, 'hls/master.m3u8'],
+      [359, 'hls/h264_360/seg-1.m4s'],
+    ] as const)
+      expect(await fetchUpTo(height, file)).toEqual([403, expect.stringContaining('token_wrong_height')])
   })
 
   test('returns a stable code and the text of the rule, and no shared cache keeps its files', async () => {
@@ -449,13 +501,13 @@ describe('a presentation', () => {
     const ofVideo = await signVideoToken({ videoId: '77', expires: inOneHour() }, tokenKeys)
     const ofItself = await signVideoToken({ videoId: String(video), expires: inOneHour() }, tokenKeys)
     const names = ['v1', `v1~${ofItself}`, `v1~${ofVideo}`, `v2~${ofVideo}`]
-    expect(await statuses(names.map((name) => `${path}/${name}/slide-0001.jpg`))).toEqual([403, 403, 200, 200])
+    expect(await statuses(names.map((name) => `${path}/${name}/slide-0001.jpg`))).toEqual([403, 401, 200, 200])
     const redirect = await get(`${path}/v1/slide-0001.jpg?token=${ofVideo}`)
     expect([redirect.status, redirect.headers.get('location')]).toEqual([302, `/delivery/${path}/v1~${ofVideo}/slide-0001.jpg`])
   })
   test('rejects every token if it has no video', async () => {
     const empty = await signVideoToken({ videoId: String(video), expires: inOneHour() }, tokenKeys)
-    expect(await statuses([`${addPresentation()}/v1~${empty}/slide-0001.jpg`])).toEqual([403])
+    expect(await statuses([`${addPresentation()}/v1~${empty}/slide-0001.jpg`])).toEqual([401])
   })
   test('returns 403 to an address that is not allowed, and 404 after it has expired', async () => {
     const path = addPresentation({ allowedIps: ['203.0.113.0/24'] })

@@ -72,6 +72,6 @@ withS3('files of a bucket with redirects', () => {
       responses.push([response.status, response.headers.get('location') !== null])
       await response.arrayBuffer()
     }
-    expect(responses).toEqual([403, 403, 403, 404, 404, 302].map((status) => [status, status === 302]))
+    expect(responses).toEqual([403, 401, 403, 404, 404, 302].map((status) => [status, status === 302]))
   })
 })

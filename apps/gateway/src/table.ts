@@ -21,6 +21,7 @@ import { overlayRoutes } from './api/overlay/overlay-routes.ts'
 import { playlistRoutes } from './api/playlist/playlist-routes.ts'
 import { presentationRoutes } from './api/presentation/presentation-routes.ts'
 import { queueJobRoutes } from './api/queue-job/queue-job-routes.ts'
+import { playbackKeyRoutes } from './api/security/playback-key-routes.ts'
 import { playbackRuleRoutes } from './api/security/playback-rule-routes.ts'
 import { securityRoutes } from './api/security/security-routes.ts'
 import { settingRoutes } from './api/setting/setting-routes.ts'
@@ -30,6 +31,7 @@ import { thirdPartyTokenRoutes } from './api/third-party-token/third-party-token
 import { tusRoutes } from './api/upload/tus-routes.ts'
 import { uploadRoutes } from './api/upload/upload-routes.ts'
 import { userRoutes } from './api/user/user-routes.ts'
+import { downloadRoutes } from './api/video/download-routes.ts'
 import { videoPasswordRoutes } from './api/video/video-password-routes.ts'
 import { videoRoutes } from './api/video/video-routes.ts'
 import { webhookRoutes } from './api/webhook/webhook-routes.ts'
@@ -41,6 +43,7 @@ export const routes: readonly Route[] = [
   ...thirdPartyTokenRoutes,
   ...auditRoutes,
   ...videoRoutes,
+  ...downloadRoutes,
   ...mediaRoutes,
   ...metadataRoutes,
   ...tagRoutes,
@@ -54,6 +57,7 @@ export const routes: readonly Route[] = [
   ...themeRoutes,
   ...videoPasswordRoutes,
   ...securityRoutes,
+  ...playbackKeyRoutes,
   ...playbackRuleRoutes,
   ...playlistRoutes,
   ...embedRoutes,

@@ -36,12 +36,21 @@ export function toRejectionMessage(code: string, detail = ''): Message {
   if (code === 'rule_refused')
     return createMessage('This video is not available here', detail || 'Its owner does not allow it on this page or in this place.', false)
   if (code === 'address_refused') return foreignNetworkMessage
+  if (foreignPlaceCodes.has(code)) return foreignPlaceMessage
   return personalLinkMessage
 }
 
 const foreignNetworkMessage: Message = createMessage(
   'This video is not available here',
   'Its owner allows it on certain networks only.',
+  false,
+)
+
+/** Codes for tokens that are valid for another page, network or country. */
+const foreignPlaceCodes: ReadonlySet<string> = new Set(['token_wrong_address', 'token_wrong_country', 'token_wrong_domain'])
+const foreignPlaceMessage: Message = createMessage(
+  'This video is not available here',
+  'Your link is valid on another page, in another network or in another country.',
   false,
 )
 

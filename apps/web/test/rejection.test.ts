@@ -64,7 +64,8 @@ describeInBrowser('a media file is rejected', () => {
     })
   test.each([
     ['address_refused', 'certain networks only'],
-    ['token_refused', 'personal link'],
+    ['token_expired', 'personal link'],
+    ['token_wrong_domain', 'another page'],
     ['token_required', 'personal link'],
   ])('with %s: the page shows the text "%s"', async (code, words) => {
     platform.setRecord('v', videoJson())
@@ -106,7 +107,7 @@ describeInBrowser('a media file is rejected', () => {
   test('because the token has expired: the page requests a new link', async () => {
     platform.setRecord('v', videoJson({ security: { token_required_platform: true } }))
     await startPlayback('&token=to.ken')
-    platform.reject('/media/', 403, 'token_refused')
+    platform.reject('/media/', 401, 'token_expired')
     await seekToDistantSegment()
     await waitForNotice('personal link')
   }, 60_000)

@@ -52,6 +52,9 @@ secrets, and writable folders.
 {{- if and (has "mail" $row.egress) .root.Values.mail.existingSecret }}
 - { name: mail, mountPath: /etc/vitascope/mail, readOnly: true }
 {{- end }}
+{{- if and (has .name (list "catalogue" "delivery")) .root.Values.countryDatabase.existingClaim }}
+- { name: countries, mountPath: /etc/vitascope/countries, readOnly: true }
+{{- end }}
 {{- if and (eq .name "catalogue") .root.Values.cdn.existingSecret }}
 - { name: cdn, mountPath: /etc/vitascope/cdn, readOnly: true }
 {{- end }}
@@ -154,6 +157,12 @@ secrets, and writable folders.
     defaultMode: 0440
     items:
       - { key: {{ $root.Values.mail.key }}, path: url }
+{{- end }}
+{{- if and (has .name (list "catalogue" "delivery")) $root.Values.countryDatabase.existingClaim }}
+- name: countries
+  persistentVolumeClaim:
+    claimName: {{ $root.Values.countryDatabase.existingClaim }}
+    readOnly: true
 {{- end }}
 {{- if and (eq .name "catalogue") $root.Values.cdn.existingSecret }}
 - name: cdn

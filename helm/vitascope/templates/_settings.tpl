@@ -163,6 +163,9 @@ VITASCOPE_SMTP_URL_FILE: /etc/vitascope/mail/url
 VITASCOPE_CDN_PURGE_URL_FILE: /etc/vitascope/cdn/url
 VITASCOPE_CDN_PURGE_SECRET_FILE: /etc/vitascope/cdn/secret
 {{- end }}
+{{- if .countryDatabase.existingClaim }}
+VITASCOPE_COUNTRY_DATABASE_FILE: {{ printf "/etc/vitascope/countries/%s" .countryDatabase.file | quote }}
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -205,6 +208,9 @@ VITASCOPE_WORKER_IDLE_SECONDS: {{ .root.Values.worker.scaledJob.enabled | ternar
 VITASCOPE_PUBLIC_URL: {{ .root.Values.publicUrl | quote }}
 VITASCOPE_DELIVERY_LISTEN: {{ printf "%s:8080" .root.Values.listenHost | quote }}
 VITASCOPE_DELIVERY_TRUST_PROXY: {{ .root.Values.delivery.gatewayNetworks | join "," | quote }}
+{{- if .root.Values.countryDatabase.existingClaim }}
+VITASCOPE_COUNTRY_DATABASE_FILE: {{ printf "/etc/vitascope/countries/%s" .root.Values.countryDatabase.file | quote }}
+{{- end }}
 {{- if .root.Values.delivery.direct }}
 VITASCOPE_DELIVERY_PUBLIC_LISTEN: {{ printf "%s:8082" .root.Values.listenHost | quote }}
 VITASCOPE_LIMITS: {{ .root.Values.limits | quote }}

@@ -20,6 +20,7 @@ export {
   PORT,
   PUBLIC_URL,
   REDIS_URL,
+  readCountryDatabaseFile,
   readDownloadLimits,
   readListenAddress,
   readMetricsAddress,

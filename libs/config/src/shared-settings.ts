@@ -134,6 +134,14 @@ export function readSourceAllow(read: Reader, check: (network: string) => string
   })
 }
 
+/** Reads the path of the MMDB file with the countries of addresses; undefined if countries are unknown. */
+export function readCountryDatabaseFile(read: Reader): string | undefined {
+  return read.optional('VITASCOPE_COUNTRY_DATABASE_FILE', {
+    description:
+      'MMDB file with the countries of addresses, such as GeoLite2 Country or DB-IP Country Lite, for [playback rules](../guides/protect-videos.md#countries). Without it, countries are unknown.',
+  })
+}
+
 /** Reads the scratch folder. `storage` is the storage folder, if there is one. */
 export function readScratchDir(read: Reader, storage: string | undefined): string {
   return read.text('VITASCOPE_SCRATCH_DIR', {

@@ -5,6 +5,8 @@ import { compileRules, type RuleFields } from './rules.ts'
 /** The stored parts of a policy. */
 export interface StoredPolicy {
   tokenRequired: boolean
+  /** Only the organisation of the video sees it. */
+  isPrivate?: boolean
   /** The player settings profile of the video has a password. */
   passwordRequired: boolean
   /** IP addresses and CIDR ranges that may load files. Empty: all may. */
@@ -25,7 +27,8 @@ export function buildPolicy(stored: StoredPolicy): PlaybackPolicy {
   if (addresses.errors || video.errors || organisation.errors) throw new Error('a stored rule of a playback policy cannot be parsed')
   return {
     expires: stored.expireTime,
-    tokenRequired: stored.tokenRequired ? 'token' : stored.passwordRequired ? 'password' : undefined,
+    isPrivate: stored.isPrivate ?? false,
+    tokenRequired: stored.tokenRequired || stored.isPrivate ? 'token' : stored.passwordRequired ? 'password' : undefined,
     allowed: addresses.rules,
     videoRules: video.rules,
     organisationRules: organisation.rules,

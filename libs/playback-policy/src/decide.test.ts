@@ -18,7 +18,15 @@ const compile = (...rules: RuleFields[]) => {
   return compiled.rules
 }
 const OPEN: PlaybackPolicy = {
-  ...{ expires: undefined, tokenRequired: undefined, allowed: [], videoRules: [], organisationRules: [], allowsByDefault: true },
+  ...{
+    expires: undefined,
+    isPrivate: false,
+    tokenRequired: undefined,
+    allowed: [],
+    videoRules: [],
+    organisationRules: [],
+    allowsByDefault: true,
+  },
 }
 const NOW = new Date('2026-01-15T12:00:00Z')
 const REQUEST: PlaybackRequest = {
@@ -77,6 +85,7 @@ describe('a condition', () => {
     ['domain', { domains: [pattern('*.example.com')] }, { domain: undefined }, 'token_wrong_domain'],
     ['kind', { kinds: new Set(['manifest', 'segment']) }, {}, undefined],
     ['kind', { kinds: new Set(['manifest', 'segment']) }, { kind: 'download' }, 'token_wrong_kind'],
+    ['kind', { kinds: new Set(['manifest', 'segment']) }, { kind: 'page' }, undefined],
     ['height', { maxHeight: 720 }, {}, undefined],
     ['height', { maxHeight: 480 }, {}, 'token_wrong_height'],
     ['height', { maxHeight: 480 }, { height: undefined }, undefined],
@@ -97,7 +106,12 @@ describe('the order', () => {
   const good = withToken({})
   test.each<[string, Partial<PlaybackPolicy>, Partial<PlaybackRequest>, Partial<Decision>]>([
     ['expiry', everything, good, { code: 'not_found' }],
-    ['token', { ...everything, expires: later }, { token: { rejection: 'expired' } }, { code: 'token_refused', tokenRejection: 'expired' }],
+    [
+      'token',
+      { ...everything, expires: later },
+      { token: { rejection: { code: 'token_expired', claim: 'exp' } } },
+      { code: 'token_expired', claim: 'exp' },
+    ],
     ['missing token', { ...everything, expires: later }, {}, { code: 'token_required' }],
     ['token by password', { ...everything, expires: later }, withToken({ isByPassword: true }), { code: 'token_required' }],
     ['password', { ...everything, expires: later, tokenRequired: 'password' }, {}, { code: 'password_required' }],
@@ -117,6 +131,12 @@ describe('the order', () => {
     ['default', { allowsByDefault: false }, {}, { allowed: false, code: 'rule_refused' }],
   ])('%s', (_, policy, request, expected) => {
     expect(decideWith(policy, request)).toMatchObject({ allowed: false, ...expected })
+  })
+  test('the page of a private video is shown to no one, and its files require a token', () => {
+    const policy = { isPrivate: true, tokenRequired: 'token' } as const
+    expect(decideWith(policy, { kind: 'page', ...good })).toMatchObject({ allowed: false, code: 'not_found' })
+    expect(decideWith(policy)).toMatchObject({ allowed: false, code: 'token_required' })
+    expect(decideWith(policy, good)).toMatchObject({ allowed: true })
   })
   test('pages are shown without a token and from any address, so that they can explain a refusal', () => {
     expect(decideWith({ tokenRequired: 'password', allowed: everything.allowed ?? [] }, { kind: 'page' }).allowed).toBe(true)
@@ -147,7 +167,7 @@ test('a refusal names the claim without which an allowing rule did not decide', 
     allow({ claim: [{ name: 'group', values: ['staff'] }] }),
   )
   expect(decideWith({ videoRules, allowsByDefault: false })).toEqual({
-    ...{ allowed: false, code: 'rule_refused', missingClaim: 'group', reported: [] },
+    ...{ allowed: false, code: 'rule_refused', claim: 'group', reported: [] },
   })
 })
 

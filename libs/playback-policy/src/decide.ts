@@ -1,12 +1,15 @@
 import { type AddressRules, isAddressAllowed, matchesAddress, type ParsedAddress, parseAddress } from '@vitascope/security'
 import { type DomainPattern, matchesDomain, parsePageUrl } from './domain.ts'
 import { matchesReferrer } from './referrer.ts'
+import type { RefusalCode } from './refusal.ts'
 import type { Conditions, PlaybackKind, Rule } from './rules.ts'
 
 /** Everything that decides who may watch a video. */
 export interface PlaybackPolicy {
   /** From this time on, nothing of the video may be loaded. */
   expires: Date | undefined
+  /** Only the organisation of the video sees it, so that its page is shown to no one. */
+  isPrivate: boolean
   /** Every request needs a token, because the video requires one or its profile has a password. */
   tokenRequired: 'token' | 'password' | undefined
   /** Only these addresses may load files. Pages are not restricted. Empty: all may. */
@@ -41,7 +44,13 @@ export interface PlaybackRequest {
 }
 
 /** A token whose signature, video and time were verified, or the reason why it is rejected. */
-export type VerifiedToken = { claims: TokenClaims; rejection?: never } | { rejection: string; claims?: never }
+export type VerifiedToken = { claims: TokenClaims; rejection?: never } | { rejection: TokenRejection; claims?: never }
+
+export interface TokenRejection {
+  code: RefusalCode
+  /** Claim that is missing or not valid; absent if another part of the token is not valid. */
+  claim?: string
+}
 
 /** Restrictions of a token, and other claims for the conditions of rules. */
 export interface TokenClaims {
@@ -56,20 +65,6 @@ export interface TokenClaims {
   /** All claims that are texts, and the first ten texts of lists. */
   custom: ReadonlyMap<string, readonly string[]>
 }
-
-/** Stable codes of refusals. */
-export type RefusalCode =
-  | 'not_found'
-  | 'token_required'
-  | 'password_required'
-  | 'token_refused'
-  | 'token_wrong_address'
-  | 'token_wrong_country'
-  | 'token_wrong_domain'
-  | 'token_wrong_height'
-  | 'token_wrong_kind'
-  | 'address_refused'
-  | 'rule_refused'
 
 /** The rule that decided. `index` is its position in its list. */
 export interface FiredRule {
@@ -86,16 +81,17 @@ export interface Decision {
   rule?: FiredRule
   /** Text of that rule for viewers. */
   message?: string
-  /** Reason why the token is rejected. */
-  tokenRejection?: string
-  /** Claim without which an allowing rule did not decide, although its other conditions were true. */
-  missingClaim?: string
+  /**
+   * Claim of the token because of which the request is denied: it is not valid for the request, or an allowing rule did
+   * not decide without it, although its other conditions were true.
+   */
+  claim?: string
   /** Rules that only report, and would have denied the request before the decision. */
   reported: readonly FiredRule[]
 }
 
 /**
- * Decides whether a request may be answered. The order is: the expiry, the token, the allowed addresses, the rules of
+ * Decides whether a request may be answered. The order is: the visibility and the expiry, the token, the allowed addresses, the rules of
  * the video, the rules of the organisation, the default.
  */
 export function decide(policy: PlaybackPolicy, request: PlaybackRequest): Decision {
@@ -104,12 +100,13 @@ export function decide(policy: PlaybackPolicy, request: PlaybackRequest): Decisi
 }
 
 /** Returns the refusal by another part of the policy than its rules. */
-function findRefusal(policy: PlaybackPolicy, request: PlaybackRequest): Pick<Decision, 'code' | 'tokenRejection'> | undefined {
+function findRefusal(policy: PlaybackPolicy, request: PlaybackRequest): Pick<Decision, 'code' | 'claim'> | undefined {
   const { token, kind, now } = request
-  if (policy.expires && policy.expires <= now) return { code: 'not_found' }
-  if (token?.rejection !== undefined) return { code: 'token_refused', tokenRejection: token.rejection }
+  const isHidden = policy.isPrivate && kind === 'page'
+  if (isHidden || (policy.expires && policy.expires <= now)) return { code: 'not_found' }
+  if (token?.rejection) return token.rejection
   const wrongClaim = token && findWrongClaim(token.claims, request)
-  if (wrongClaim) return { code: wrongClaim }
+  if (wrongClaim) return wrongClaim
   // The page shows the password form, or the message for viewers without a token or in other networks.
   if (kind !== 'page') {
     if (policy.tokenRequired === 'token' && (!token || token.claims.isByPassword)) return { code: 'token_required' }
@@ -119,21 +116,23 @@ function findRefusal(policy: PlaybackPolicy, request: PlaybackRequest): Pick<Dec
   return undefined
 }
 
-function findWrongClaim(claims: TokenClaims, request: PlaybackRequest): RefusalCode | undefined {
+function findWrongClaim(claims: TokenClaims, request: PlaybackRequest): TokenRejection | undefined {
   const { domains, address, country, maxHeight, kinds } = claims
-  if (address !== undefined && address !== request.address) return 'token_wrong_address'
-  if (country !== undefined && country !== request.country) return 'token_wrong_country'
+  if (address !== undefined && address !== request.address) return { code: 'token_wrong_address', claim: 'ip' }
+  if (country !== undefined && country !== request.country) return { code: 'token_wrong_country', claim: 'country' }
   const { domain, isOwnPage } = request
   if (domains && !isOwnPage && !(domain !== undefined && domains.some((pattern) => matchesDomain(domain, pattern))))
-    return 'token_wrong_domain'
-  if (kinds && !kinds.has(request.kind)) return 'token_wrong_kind'
-  if (maxHeight !== undefined && request.height !== undefined && request.height > maxHeight) return 'token_wrong_height'
+    return { code: 'token_wrong_domain', claim: 'aud' }
+  // The page is needed to play any kind of file.
+  if (kinds && request.kind !== 'page' && !kinds.has(request.kind)) return { code: 'token_wrong_kind', claim: 'kinds' }
+  if (maxHeight !== undefined && request.height !== undefined && request.height > maxHeight)
+    return { code: 'token_wrong_height', claim: 'max_height' }
   return undefined
 }
 
 function applyRules(policy: PlaybackPolicy, request: PlaybackRequest): Decision {
   const reported: FiredRule[] = []
-  let missingClaim: string | undefined
+  let claim: string | undefined
   // Parsed once, because a list may have a hundred rules.
   const parsed = { address: parseAddress(request.address), page: parsePageUrl(request.referrer) }
   const lists = [
@@ -145,7 +144,7 @@ function applyRules(policy: PlaybackPolicy, request: PlaybackRequest): Decision 
       if (!matchesRequest(rule, request, parsed)) continue
       const missing = findMissingClaim(rule.conditions, request)
       if (missing !== undefined) {
-        if (rule.allows) missingClaim ??= missing
+        if (rule.allows) claim ??= missing
         continue
       }
       const fired = { list, index, name: rule.name }
@@ -157,7 +156,7 @@ function applyRules(policy: PlaybackPolicy, request: PlaybackRequest): Decision 
   return policy.allowsByDefault ? { allowed: true, reported } : refuse({})
 
   function refuse(by: Pick<Decision, 'rule' | 'message'>): Decision {
-    return { allowed: false, code: 'rule_refused', ...by, ...(missingClaim !== undefined && { missingClaim }), reported }
+    return { allowed: false, code: 'rule_refused', ...by, ...(claim !== undefined && { claim }), reported }
   }
 }
 

@@ -7,14 +7,18 @@ export {
   type FiredRule,
   type PlaybackPolicy,
   type PlaybackRequest,
-  type RefusalCode,
   type TokenClaims,
+  type TokenRejection,
   type VerifiedToken,
 } from './decide.ts'
 /** Domains of pages that embed videos. */
 export { type DomainPattern, isSameHost, parseDomainPattern, toDomain } from './domain.ts'
 /** Pages that may embed the player. */
 export { frameAncestors } from './frame-ancestors.ts'
+/** Keys of organisations. */
+export { isTokenAlgorithm, type PlaybackKey, parsePublicKey, TOKEN_ALGORITHMS, type TokenAlgorithm } from './public-key.ts'
+/** Codes of refusals. */
+export { REFUSALS, type RefusalCode } from './refusal.ts'
 /** Rules and their fields. */
 export {
   type ConditionFields,
@@ -26,4 +30,4 @@ export {
   type RuleFields,
 } from './rules.ts'
 /** Tokens of viewers. */
-export { verifyToken } from './token.ts'
+export { isTokenText, type TokenRequest, type TokenVerification, type VerifyingKeys, verifyToken } from './token.ts'

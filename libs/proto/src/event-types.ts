@@ -9,6 +9,8 @@ export const EVENT_TYPES = [
   'caption.created',
   'presentation.ready',
   'key.expiring',
+  'playback_rules.changed',
+  'playback_key.changed',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]

@@ -15,4 +15,4 @@ export { RESPONSE_CONTEXT, sealedJson } from './sealed-json.ts'
 /** Key files of keys that sign tokens. */
 export { makeTokenKeys, parseTokenKeys, type TokenKey, type TokenKeys } from './token-keys.ts'
 /** Tokens that allow watching one video for a limited time. */
-export { signVideoToken, type TokenCheck, type TokenRejection, verifyVideoToken } from './video-token.ts'
+export { signVideoToken, type TokenCheck, type TokenDownload, type TokenRejection, verifyVideoToken } from './video-token.ts'

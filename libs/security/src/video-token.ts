@@ -6,13 +6,21 @@ import type { TokenKeys } from './token-keys.ts'
 /** Reason why a token is rejected. */
 export type TokenRejection = 'malformed' | 'unknown_key' | 'bad_signature' | 'expired' | 'wrong_video' | 'wrong_address'
 
-/** `password` identifies the password that a token was issued for; absent for other tokens. */
-export type TokenCheck = { allowed: true; expires: Date; password?: string } | { allowed: false; reason: TokenRejection }
+/** A file that a token allows to save: at a path below the URL of the video, or another object of the storage. */
+export type TokenDownload = { name: string } & ({ path: string; object?: never } | { object: string; path?: never })
+
+/**
+ * `password` identifies the password that a token was issued for; absent for other tokens. A token with `download` is
+ * valid for this file only.
+ */
+export type TokenCheck =
+  | { allowed: true; expires: Date; password?: string; download?: TokenDownload }
+  | { allowed: false; reason: TokenRejection }
 
 const algorithm = 'HS256'
 // Tokens of other types may be signed with the same keys. They are rejected because of their `typ`.
 const type = 'video+jwt'
-const MAX_TOKEN_LENGTH = 1024
+const MAX_TOKEN_LENGTH = 2_048
 const TOKEN_PATTERN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.([A-Za-z0-9_-]{43})$/
 
 /**
@@ -21,14 +29,18 @@ const TOKEN_PATTERN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.([A-Za-z0-9_-]{43})$/
  * bad date or address.
  */
 export async function signVideoToken(
-  grant: { videoId: string; expires: Date; ip?: string; password?: string },
+  grant: { videoId: string; expires: Date; ip?: string; password?: string; download?: TokenDownload },
   [key]: TokenKeys,
 ): Promise<string> {
   const seconds = Math.floor(grant.expires.getTime() / 1000)
   if (!Number.isSafeInteger(seconds)) throw invalid([{ field: 'expires', message: 'must be a date' }])
   const ip = grant.ip === undefined ? undefined : normaliseAddress(grant.ip)
   if (grant.ip !== undefined && ip === undefined) throw invalid([{ field: 'ip', message: 'must be an IPv4 or IPv6 address' }])
-  return new SignJWT({ ...(ip !== undefined && { ip }), ...(grant.password !== undefined && { pwd: grant.password }) })
+  return new SignJWT({
+    ...(ip !== undefined && { ip }),
+    ...(grant.password !== undefined && { pwd: grant.password }),
+    ...(grant.download && { dl: grant.download }),
+  })
     .setProtectedHeader({ alg: algorithm, typ: type, kid: key.kid })
     .setSubject(grant.videoId)
     .setExpirationTime(seconds)
@@ -53,7 +65,14 @@ export async function verifyVideoToken(
     const { ip } = payload
     if (ip !== undefined && (typeof ip !== 'string' || ip !== normaliseAddress(request.address))) return reject('wrong_address')
     const password = typeof payload['pwd'] === 'string' ? payload['pwd'] : undefined
-    return { allowed: true, expires: new Date((payload.exp ?? 0) * 1000), ...(password !== undefined && { password }) }
+    // The platform signed the claim, so it has this form.
+    const download = payload['dl'] as TokenDownload | undefined
+    return {
+      allowed: true,
+      expires: new Date((payload.exp ?? 0) * 1000),
+      ...(password !== undefined && { password }),
+      ...(download && { download }),
+    }
   } catch (error) {
     if (error instanceof errors.JWTExpired) return reject('expired')
     if (error instanceof errors.JWKSNoMatchingKey) return reject('unknown_key')

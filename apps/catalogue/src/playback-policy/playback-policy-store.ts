@@ -1,7 +1,9 @@
+import type { PlaybackKey } from '@vitascope/playback-policy'
 import type { Db } from '@vitascope/postgres'
 import { type CaptionSummaryRow, selectCaptions } from '../caption/caption-row.ts'
 import { nameCaptions } from '../caption/shown-caption.ts'
 import { EFFECTIVE_ALLOWED_IPS } from '../ip-allowlist/address-check.ts'
+import { ACTIVE_KEYS } from '../playback-key/playback-key-store.ts'
 import { EFFECTIVE_RULES, type EffectiveRulesRow, toEffectiveRules } from '../playback-rules/playback-rules-store.ts'
 import { EFFECTIVE_SETTING } from '../setting/setting-store.ts'
 import type { PlaybackPolicy, PlaybackPolicyStore } from './playback-policy.ts'
@@ -12,9 +14,11 @@ interface Row extends EffectiveRulesRow {
   earlier: { version: string; prefix: string }[]
   added: PlaybackPolicy['added']
   token_required: boolean
+  is_private: boolean
   password_required: boolean
   allowed_ips: string[]
   expire_time: Date | null
+  keys: PlaybackKey[]
   master_path: string | null
   duration_seconds: number | null
   show_on_load: string
@@ -34,9 +38,9 @@ const ADDED_RENDITIONS = `
               on served_set.job_id = a.set_job_id), '[]')`
 
 const FIND = `
-  select v.delivery_version as version, playing.set ->> 'prefix' as prefix, m.token_required, v.expire_time,
+  select v.delivery_version as version, playing.set ->> 'prefix' as prefix, m.token_required, v.visibility = 'private' as is_private, v.expire_time,
     (select s.password_hash from setting s where ${EFFECTIVE_SETTING}) is not null as password_required,
-    ${EFFECTIVE_ALLOWED_IPS} as allowed_ips, ${EFFECTIVE_RULES},
+    ${EFFECTIVE_ALLOWED_IPS} as allowed_ips, ${EFFECTIVE_RULES}, ${ACTIVE_KEYS} as keys,
     playing.set ->> 'hlsPath' as master_path, (playing.set ->> 'durationSeconds')::float8 as duration_seconds,
     v.captions_show_on_load as show_on_load,
     coalesce((select s.captions_default_on from setting s where ${EFFECTIVE_SETTING}), false) as captions_on, ${selectCaptions('m.media_id')} as captions,
@@ -58,9 +62,11 @@ export function createPlaybackPolicyStore(db: Db): PlaybackPolicyStore {
           sets: [{ version: row.version, prefix: row.prefix }, ...row.earlier],
           added: row.added,
           tokenRequired: row.token_required,
+          isPrivate: row.is_private,
           passwordRequired: row.password_required,
           allowedIps: row.allowed_ips,
           ...toEffectiveRules(row),
+          keys: row.keys,
           expireTime: row.expire_time ?? undefined,
           masterPath: row.master_path ?? '',
           durationSeconds: row.duration_seconds ?? 0,

@@ -1,3 +1,4 @@
+import type { PlaybackKey } from '@vitascope/playback-policy'
 import type { PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
 import type { NamedCaption } from '../caption/shown-caption.ts'
 
@@ -6,6 +7,8 @@ export interface PlaybackPolicy {
   /** The sets of files. The first one is the current set. */
   sets: { version: string; prefix: string }[]
   tokenRequired: boolean
+  /** True if only the organisation sees the video. Its files require a token. */
+  isPrivate: boolean
   /** True if the player settings profile of the video has a password. */
   passwordRequired: boolean
   allowedIps: string[]
@@ -20,6 +23,8 @@ export interface PlaybackPolicy {
   organisationRules: PlaybackRule[]
   /** True if requests that no rule decides are denied. */
   deniesByDefault: boolean
+  /** Active keys of the organisation, which verify tokens. */
+  keys: PlaybackKey[]
   captions: (NamedCaption & { revision: number })[]
 }
 

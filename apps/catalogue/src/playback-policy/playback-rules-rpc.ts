@@ -1,3 +1,4 @@
+import type { Countries } from '@vitascope/country'
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import {
@@ -36,10 +37,11 @@ interface RulesTools {
   tokenKeys: TokenKeys
   /** Host and port of the platform's own pages. */
   publicHost: string
+  countries: Countries
 }
 
 export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof PlaybackRulesServiceService> {
-  const { rules, policies, organisations, tokenKeys, publicHost } = tools
+  const { rules, policies, organisations, tokenKeys, publicHost, countries } = tools
   const findTarget = async (target: SetPlaybackRulesRequest['target'], principal: Principal, signal: AbortSignal): Promise<RulesTarget> => {
     if (target?.$case === 'organisationId')
       return { organisationId: await requireOrganisation(organisations, principal, target.value, signal) }
@@ -74,18 +76,22 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
       ]
       if (normalAddress === undefined || !isKind(kind) || problems.length > 0) throw invalid(problems)
       const now = at ?? new Date()
+      const country = countries.find(normalAddress)
       const policy = await policies.find(videoId, signal)
       // A video that is disabled, has expired or has no files.
-      if (!policy) return toExplanation({ allowed: false, code: 'not_found', reported: [] })
+      if (!policy) return toExplanation({ allowed: false, code: 'not_found', reported: [] }, country)
       const decision = decide(buildPolicy(policy), {
-        ...{ kind, address: normalAddress, now, country: undefined },
+        ...{ kind, address: normalAddress, now, country },
         referrer: referrer || undefined,
         isOwnPage: kind !== 'page' && isSameHost(referrer, publicHost),
         domain: toDomain(referrer),
         height: height || undefined,
-        token: token === '' ? undefined : await verifyToken(token, { videoId, address: normalAddress, now }, tokenKeys),
+        token:
+          token === ''
+            ? undefined
+            : await verifyToken(token, { videoId, address: normalAddress, now }, { platform: tokenKeys, organisation: policy.keys }),
       })
-      return toExplanation(decision)
+      return toExplanation(decision, country)
     },
     async decidePage({ videoId, address, referrer, token }, { signal }) {
       const stored = isId(videoId) ? await policies.find(videoId, signal) : undefined
@@ -93,27 +99,29 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
       const policy = buildPolicy(stored)
       const now = new Date()
       const { allowed, message = '' } = decide(policy, {
-        ...{ kind: 'page', address, now, country: undefined, height: undefined, isOwnPage: false },
+        ...{ kind: 'page', address, now, country: countries.find(address), height: undefined, isOwnPage: false },
         referrer: referrer || undefined,
         domain: toDomain(referrer),
         // The page itself says that a token is invalid.
-        token: token === '' ? undefined : withoutRejection(await verifyToken(token, { videoId, address, now }, tokenKeys)),
+        token:
+          token === ''
+            ? undefined
+            : withoutRejection(await verifyToken(token, { videoId, address, now }, { platform: tokenKeys, organisation: stored.keys })),
       })
       return { allowed, message, frameAncestors: frameAncestors(policy) }
     },
   }
 }
 
-function toExplanation({ allowed, code, rule, message, tokenRejection, missingClaim, reported }: Decision): ExplainPlaybackResponse {
+function toExplanation({ allowed, code, rule, message, claim, reported }: Decision, country: string | undefined): ExplainPlaybackResponse {
   return {
     allowed,
     code: code ?? '',
     rule: rule && toFiredMessage(rule),
     message: message ?? '',
-    tokenRejection: tokenRejection ?? '',
-    missingClaim: missingClaim ?? '',
+    claim: claim ?? '',
     reported: reported.map(toFiredMessage),
-    country: '',
+    country: country ?? '',
   }
 }
 

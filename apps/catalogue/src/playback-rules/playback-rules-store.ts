@@ -1,6 +1,7 @@
 import { notFound } from '@vitascope/errors'
 import type { Db, Transaction } from '@vitascope/postgres'
 import type { PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
+import { addEvent } from '../notification/event/event-store.ts'
 import { rotateDeliveryUrls } from '../publishing/media/delivery-set.ts'
 import { NO_RULES, type PlaybackRulesStore, type RulesTarget, type StoredPlaybackRules } from './playback-rules.ts'
 
@@ -65,6 +66,13 @@ export function createPlaybackRulesStore(db: Db): PlaybackRulesStore {
           [organisationId, videoId, defaultDecision ?? null, JSON.stringify(rules)],
         )
         if (!row) throw new Error('the insert of playback rules returned no row')
+        const data = { organisation_id: organisationId, ...(videoId !== null && { video_id: videoId }), rules: rules.length }
+        await addEvent(tx, {
+          type: 'playback_rules.changed',
+          organisationId,
+          objectKey: `playback_rules:${videoId ?? organisationId}`,
+          data,
+        })
         // URLs that a CDN may have cached for everyone stop working.
         if (mediaId !== null) await rotateDeliveryUrls(tx, mediaId, videoId)
         return toRules(row)

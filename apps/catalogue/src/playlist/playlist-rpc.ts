@@ -7,7 +7,7 @@ import { checkPage, isId, toPageSize } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { maxMessageSize } from '../rules/message-size.ts'
-import { filterPublic } from '../video/video.ts'
+import { filterListed } from '../video/video.ts'
 import { toMessage as toVideoMessage } from '../video/video-message.ts'
 import { appendVideo, createDefaultFields, MAX_VIDEOS, type Playlist, removeVideo } from './playlist.ts'
 import { checkPlaylist, mergePlaylist } from './playlist-mask.ts'
@@ -35,7 +35,7 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
     async findPublicPlaylist({ playlistId, skip }, { signal }) {
       const stored = isId(playlistId) ? await playlists.find({ scope: null, playlistId }, signal) : undefined
       if (!stored?.organisationActive) throw notFound('playlist', playlistId)
-      return toResponse({ ...stored, videos: filterPublic(stored.videos, new Date()) }, skip)
+      return toResponse({ ...stored, videos: filterListed(stored.videos, new Date()) }, skip)
     },
     async listPlaylists({ organisationId: requestedId, pageSize, pageToken: token, skip }, { principal, signal }) {
       const size = toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)

@@ -1,5 +1,7 @@
+import type { PlaybackKey } from '@vitascope/playback-policy'
 import type { Db } from '@vitascope/postgres'
 import type { PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
+import { ACTIVE_KEYS } from '../playback-key/playback-key-store.ts'
 import { EFFECTIVE_RULES, type EffectiveRulesRow, toEffectiveRules } from '../playback-rules/playback-rules-store.ts'
 import { EFFECTIVE_SETTING } from '../setting/setting-store.ts'
 import { IS_PUBLIC } from './presentation-store.ts'
@@ -19,6 +21,8 @@ export interface PresentationPolicy {
   organisationRules: PlaybackRule[]
   /** True if requests that no rule decides are denied. */
   deniesByDefault: boolean
+  /** Active keys of the organisation, which verify tokens. */
+  keys: PlaybackKey[]
 }
 
 export interface PresentationPolicies {
@@ -32,6 +36,7 @@ interface Row extends EffectiveRulesRow {
   password_required: boolean
   allowed_ips: string[]
   expire_time: Date | null
+  keys: PlaybackKey[]
   sets: { version: string; prefix: string }[]
 }
 
@@ -40,7 +45,7 @@ const FIND = `
   select p.video_id, coalesce(m.token_required, false) as token_required, v.expire_time,
     (select s.password_hash from setting s where ${EFFECTIVE_SETTING}) is not null as password_required,
     case when coalesce(v.allowed_ips, '{}') = '{}' then o.allowed_ips else v.allowed_ips end as allowed_ips,
-    ${EFFECTIVE_RULES},
+    ${EFFECTIVE_RULES}, ${ACTIVE_KEYS} as keys,
     coalesce((select json_agg(json_build_object('version', s.version, 'prefix', s.prefix) order by s.job_id)
               from slide_set s where s.presentation_id = p.presentation_id), '[]') as sets
   from presentation p join organisation o on o.organisation_id = p.organisation_id
@@ -61,6 +66,7 @@ export function createPresentationPolicies(db: Db): PresentationPolicies {
         allowedIps: row.allowed_ips,
         expireTime: row.expire_time ?? undefined,
         ...toEffectiveRules(row),
+        keys: row.keys,
       }
     },
   }

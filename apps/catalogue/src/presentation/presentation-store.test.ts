@@ -148,6 +148,7 @@ describe('any caller', () => {
       videoRules: [],
       organisationRules: [],
       deniesByDefault: false,
+      keys: [],
     })
     expect(await isSeen(await create())).toEqual([true, false])
     expect(await isSeen('5')).toEqual([false, false])

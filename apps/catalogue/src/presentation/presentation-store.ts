@@ -35,7 +35,7 @@ const FIND = `${SELECT_PRESENTATION} where p.presentation_id = $1 and ($2::bigin
  * SQL condition of a public presentation: its organisation is active, and it has no video or its
  * video is public. If its video was deleted, it is not public.
  */
-export const IS_PUBLIC = `o.active and (p.video_id is null or (v.video_id is not null and v.enabled and (v.expire_time is null or v.expire_time > now())))`
+export const IS_PUBLIC = `o.active and (p.video_id is null or (v.video_id is not null and v.enabled and v.visibility <> 'private' and (v.expire_time is null or v.expire_time > now())))`
 
 const FIND_PUBLIC = `${SELECT_PRESENTATION} join organisation o on o.organisation_id = p.organisation_id
   left join video v on v.video_id = p.video_id and v.organisation_id = p.organisation_id where p.presentation_id = $1 and ${IS_PUBLIC}`

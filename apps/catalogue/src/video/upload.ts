@@ -19,6 +19,8 @@ export interface UploadRequest {
   notify: boolean
   startsWaiting: boolean
   lowPriority: boolean
+  /** Empty means `public`. */
+  visibility: string
 }
 
 /** A new video with its media and its encode job, complete and validated. */
@@ -38,7 +40,17 @@ export interface Upload {
 
 /** The fields of a new video that the request contains. */
 const REQUEST_FIELDS: readonly VideoFieldName[] = [
-  ...(['title', 'description', 'descriptionPrivate', 'tags', 'publishedWidth', 'publishedHeight', 'themeId', 'settingId'] as const),
+  ...([
+    'title',
+    'description',
+    'descriptionPrivate',
+    'tags',
+    'publishedWidth',
+    'publishedHeight',
+    'themeId',
+    'settingId',
+    'visibility',
+  ] as const),
 ]
 
 export function planUpload(request: UploadRequest, organisationId: string, userId: string): Upload {
@@ -49,6 +61,7 @@ export function planUpload(request: UploadRequest, organisationId: string, userI
     ...createVideoFields(request.name === '' ? originalFilename : request.name),
     ...{ description, descriptionPrivate, publishedWidth, publishedHeight, themeId, settingId },
     tags: removeDuplicates(request.tags),
+    visibility: request.visibility || 'public',
   }
   problems.push(...checkVideoFields(fields, REQUEST_FIELDS, { title: 'name' }))
   requireValid(problems)

@@ -1,7 +1,7 @@
 import type { FieldError } from '@vitascope/errors'
 import { checkText, isId } from '@vitascope/request'
 import { parseAddressRules } from '@vitascope/security'
-import type { AudioLanguage, ContentExpiry, Location, Sharing } from './video-values.ts'
+import { type AudioLanguage, type ContentExpiry, type Location, type Sharing, VISIBILITIES } from './video-values.ts'
 
 const MAX_JSON_LENGTH = 10_000
 const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
@@ -31,6 +31,10 @@ export function checkLanguage(code: string, field: string): FieldError[] {
   return code === '' || /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,5}$/.test(code)
     ? []
     : [{ field, message: 'must be a language code such as en or pt-BR' }]
+}
+
+export function checkVisibility(visibility: string, field: string): FieldError[] {
+  return VISIBILITIES.some((known) => known === visibility) ? [] : [{ field, message: `must be one of: ${VISIBILITIES.join(', ')}` }]
 }
 
 export function checkLanguages(languages: AudioLanguage[], name: string): FieldError[] {

@@ -14,6 +14,7 @@ import {
   checkPixels,
   checkSharing,
   checkTags,
+  checkVisibility,
 } from './video-checks.ts'
 import type { AudioLanguage, ContentExpiry, Hd, Location, Sharing } from './video-values.ts'
 
@@ -72,6 +73,7 @@ export const VIDEO_FIELDS = {
   publishedWidth: field<number | undefined>('published_width', undefined, checkPixels),
   publishedHeight: field<number | undefined>('published_height', undefined, checkPixels),
   enabled: field<boolean>('enabled', true, acceptAny),
+  visibility: field<string>('visibility', 'public', checkVisibility),
   ageRating: field('age_rating', '', checkLength({ max: 20 })),
   tags: field<string[]>('tags', [], checkTags),
   contentExpiry: composite<ContentExpiry | undefined>({

@@ -49,6 +49,7 @@ describe('every field', () => {
       publishedWidth: 640,
       publishedHeight: 360,
       enabled: false,
+      visibility: 'unlisted',
       ageRating: '16',
       tags: ['a"b', '{c}', '\\', 'NULL'],
       contentExpiry: { expireTime: new Date('2031-02-03T04:05:06.789Z'), message: specialText },

@@ -1,5 +1,8 @@
 /** Types of the video fields that consist of several values. */
 
+/** See `Video.visibility` in the proto file. */
+export const VISIBILITIES = ['public', 'unlisted', 'private'] as const
+
 export interface ContentExpiry {
   expireTime: Date | undefined
   message: string

@@ -44,6 +44,7 @@ describe('the public view of a video', () => {
   })
   test.each([
     ['a disabled video', { enabled: false }],
+    ['a private video', { visibility: 'private' }],
     ['a video of an inactive organisation', { organisationActive: false }],
   ])('rejects %s as not found', (_, overrides) => {
     expect(() => toPublicView(buildVideo(overrides), now)).toThrow(
@@ -61,6 +62,8 @@ describe('the public view of a video', () => {
 
 test.each([
   ['disabling', { enabled: false }, true],
+  ['making it private', { visibility: 'private' }, true],
+  ['making it unlisted', { visibility: 'unlisted' }, false],
   ['address rules', { allowedIps: ['192.0.2.2'] }, true],
   ['removing the address rules', { allowedIps: [] }, false],
   ['the same address rules', { allowedIps: ['192.0.2.1'] }, false],

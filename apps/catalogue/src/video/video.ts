@@ -39,13 +39,13 @@ export function toPublicView(video: Video, now: Date): Video {
   return { ...video, descriptionPrivate: '', allowedIps: [], metadata: video.metadata.filter((entry) => !entry.private) }
 }
 
-/** Returns the public views of the videos that are public. */
-export function filterPublic(videos: readonly Video[], now: Date): Video[] {
-  return videos.flatMap((video) => (checkPublicAccess(video, now) ? [] : toPublicView(video, now)))
+/** Returns the public views of the videos that guests see in lists. */
+export function filterListed(videos: readonly Video[], now: Date): Video[] {
+  return videos.flatMap((video) => (video.visibility !== 'public' || checkPublicAccess(video, now) ? [] : toPublicView(video, now)))
 }
 
 function checkPublicAccess(video: Video, now: Date): DomainError | undefined {
-  if (!video.enabled || !video.organisationActive) return notFound('video', video.videoId)
+  if (!video.enabled || video.visibility === 'private' || !video.organisationActive) return notFound('video', video.videoId)
   const expiry = video.contentExpiry
   if (expiry?.expireTime && expiry.expireTime <= now) {
     return new DomainError('not_found', 'VIDEO_EXPIRED', expiry.message || 'this video is no longer available')
@@ -56,6 +56,7 @@ function checkPublicAccess(video: Video, now: Date): DomainError | undefined {
 /** Returns whether a change restricts access, so that existing delivery URLs must stop working at once. */
 export function restrictsAccess(before: VideoFields, after: VideoFields): boolean {
   const isDisabled = before.enabled && !after.enabled
+  const isHidden = before.visibility !== 'private' && after.visibility === 'private'
   const isIpRestricted = after.allowedIps.length > 0 && after.allowedIps.join() !== before.allowedIps.join()
-  return isDisabled || isIpRestricted
+  return isDisabled || isHidden || isIpRestricted
 }

@@ -11,6 +11,7 @@ import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
+import { PlaybackKeyServiceService } from '@vitascope/proto/catalogue/v1/playback_key'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
@@ -39,6 +40,7 @@ export const services = {
   metadata: MetadataServiceService,
   organisationReplica: OrganisationReplicaServiceService,
   overlays: OverlayServiceService,
+  playbackKeys: PlaybackKeyServiceService,
   playbackRules: PlaybackRulesServiceService,
   playlists: PlaylistServiceService,
   presentations: PresentationServiceService,

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { type Call, type Principal, serviceCall } from '@vitascope/grpc'
 import { CaptionFileFormat, UpdateCaptionRequest } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactForm } from '@vitascope/proto/catalogue/v1/contact_form'
@@ -6,6 +6,7 @@ import { UpdateFolderRequest } from '@vitascope/proto/catalogue/v1/folder'
 import { UpdateMediaRequest } from '@vitascope/proto/catalogue/v1/media'
 import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { CreateOverlayRequest, UpdateOverlayRequest } from '@vitascope/proto/catalogue/v1/overlay'
+import { PlaybackKey } from '@vitascope/proto/catalogue/v1/playback_key'
 import { ExplainPlaybackRequest, PlaybackRules } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { UpdatePlaylistRequest } from '@vitascope/proto/catalogue/v1/playlist'
 import { UpdatePresentationRequest } from '@vitascope/proto/catalogue/v1/presentation'
@@ -68,6 +69,14 @@ export async function exerciseCatalogue(send: CatalogueClients, size: SeedSize):
   }
   await send.playbackRules.decidePage({ videoId, address: '192.0.2.1', referrer: '', token: '' }, guest)
   await send.playbackRules.explainPlayback(ExplainPlaybackRequest.fromPartial({ videoId, kind: 'page', address: '192.0.2.1' }), owner)
+  const publicKey = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  const { key } = await send.playbackKeys.createPlaybackKey({ organisationId: '1', name: '', publicKey, active: true }, owner)
+  const keyId = key?.keyId ?? ''
+  await send.playbackKeys.listPlaybackKeys({ organisationId: '1' }, owner)
+  const changedKey = PlaybackKey.fromPartial({ keyId, name: 'changed' })
+  await send.playbackKeys.updatePlaybackKey({ key: changedKey, updateMask: ['name'], organisationId: '1' }, owner)
+  await send.playbackKeys.deletePlaybackKey({ keyId, organisationId: '1' }, owner)
+  await send.videos.createDownload({ videoId, file: { $case: 'rendition', value: 'h264_100' }, expiresInSeconds: 60, address: '' }, owner)
   await send.security.checkAddress({ address: '192.0.2.1', videoIds: Array.from({ length: 40 }, (_, nth) => toVideoId(nth)) }, system)
   for (const country of ['NL', '']) await send.locations.lookUpPostcode({ postcode: '1012', country }, owner)
   for (const place of [

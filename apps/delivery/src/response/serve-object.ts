@@ -71,7 +71,10 @@ export async function serveObject(
   for (const [header, value] of Object.entries(cachingHeaders(caching))) response.setHeader(header, value)
   response.setHeader('Accept-Ranges', 'bytes')
   response.setHeader('Content-Type', getContentType(name))
-  for (const [header, value] of Object.entries(protectiveHeaders(name))) response.setHeader(header, value)
+  for (const [header, value] of Object.entries(protectiveHeaders(name))) {
+    // A download has a disposition with its name already.
+    if (!response.hasHeader(header)) response.setHeader(header, value)
+  }
   if (etagMatches(request.headers['if-none-match'], etag)) {
     response.writeHead(304).end()
     return

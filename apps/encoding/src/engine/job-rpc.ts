@@ -15,7 +15,7 @@ import type { NewJob } from '../job/job.ts'
 import { toMessage } from '../job/job-message.ts'
 import { readJob } from '../job/job-store.ts'
 import { readProfile } from '../rendition/rendition-profile.ts'
-import { findSetSource } from '../rendition/set-source.ts'
+import { findKeptSource, findSetSource } from '../rendition/set-source.ts'
 import { formatSource, readUploadSource } from '../upload/upload-source.ts'
 import type { JobCommands } from './accept-job.ts'
 
@@ -55,6 +55,12 @@ export function jobHandlers({ db, jobs }: { db: Db; jobs: JobCommands }): Handle
       requireService(principal)
       if (isId(jobId)) await jobs.repeatReport(jobId, signal)
       return {}
+    },
+    async findSource({ jobId }, { principal }) {
+      requireService(principal)
+      const source = isId(jobId) ? await findKeptSource(db.query, jobId) : undefined
+      if (!source) throw notFound('source', jobId)
+      return { object: source.object, bytes: source.bytes }
     },
   }
 }

@@ -3,6 +3,19 @@ import type { Query } from '@vitascope/postgres'
 import type { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import type { StoredSource } from '../task/task.ts'
 
+/** The source of a finished job, if it was kept. `j` is the job. */
+const OWN_SOURCE = `case when exists (select from object_prefix p where p.job_id = j.job_id and p.drop_time is null
+  and j.source ->> 'object' like p.prefix || '/%') then source end`
+
+/** Returns the source of a job whose set is published, or undefined if it was not kept. */
+export async function findKeptSource(query: Query, jobId: string): Promise<StoredSource | undefined> {
+  const [row] = await query<{ own_source: StoredSource | null }>(
+    `select ${OWN_SOURCE} as own_source from job j where job_id = $1 and kind = 'renditions' and state = 'ok' and not is_dropped`,
+    [jobId],
+  )
+  return row?.own_source ?? undefined
+}
+
 /**
  * Returns the source of a rendition that is added to the set of a job: the source of that set if it
  * was kept, otherwise the largest file of the set (ADR 0014). This job never deletes the
@@ -10,8 +23,7 @@ import type { StoredSource } from '../task/task.ts'
  */
 export async function findSetSource(query: Query, { setJobId, mediaId }: { setJobId: string; mediaId: string }): Promise<StoredSource> {
   const [row] = await query<{ result: Pick<RenditionSet, 'prefix' | 'renditions'>; own_source: StoredSource | null }>(
-    `select result, case when exists (select from object_prefix p where p.job_id = j.job_id and p.drop_time is null
-       and j.source ->> 'object' like p.prefix || '/%') then source end as own_source
+    `select result, ${OWN_SOURCE} as own_source
      from job j where job_id = $1 and media_id = $2 and kind = 'renditions' and state = 'ok' and not is_dropped`,
     [setJobId, mediaId],
   )

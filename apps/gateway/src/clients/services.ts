@@ -19,6 +19,7 @@ import { LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
 import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
+import { PlaybackKeyServiceService } from '@vitascope/proto/catalogue/v1/playback_key'
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
@@ -53,6 +54,7 @@ export interface Services {
   settings: Client<typeof SettingServiceService>
   themes: Client<typeof ThemeServiceService>
   security: Client<typeof SecurityServiceService>
+  playbackKeys: Client<typeof PlaybackKeyServiceService>
   playbackRules: Client<typeof PlaybackRulesServiceService>
   metadata: Client<typeof MetadataServiceService>
   tags: Client<typeof TagServiceService>
@@ -96,6 +98,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     settings: channels.catalogue.client(SettingServiceService),
     themes: channels.catalogue.client(ThemeServiceService),
     security: channels.catalogue.client(SecurityServiceService),
+    playbackKeys: channels.catalogue.client(PlaybackKeyServiceService),
     playbackRules: channels.catalogue.client(PlaybackRulesServiceService),
     metadata: channels.catalogue.client(MetadataServiceService),
     tags: channels.catalogue.client(TagServiceService),

@@ -88,7 +88,7 @@ async function fetchFacts(id: string, services: Services, mediaUrl: string, call
   const [first] = videos
   const picture = first ? await loadShareData(first, services, mediaUrl, call) : WITHOUT_PICTURE
   const { title, description } = playlist ?? { title: '', description: '' }
-  return playlist && { shows: 'playlist', shared: { ...picture, id, title, description, canPlayInline: false } }
+  return playlist && { shows: 'playlist', shared: { ...picture, id, title, description, isUnlisted: false, canPlayInline: false } }
 }
 
 const WITHOUT_PICTURE = { language: '', image: '', width: 1280, height: 720 }
@@ -103,6 +103,7 @@ async function loadShareData(video: Video, services: Services, mediaUrl: string,
     image: isProtected ? '' : videoUriResponse(video, mediaUrl).poster_frame,
     width: video.publishedWidth ?? (video.renditions?.width || 1280),
     height: video.publishedHeight ?? (video.renditions?.height || 720),
+    isUnlisted: video.visibility === 'unlisted',
     canPlayInline: video.sharing?.embedWithinSocial ?? false,
   }
 }

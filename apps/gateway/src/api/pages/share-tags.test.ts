@@ -14,6 +14,7 @@ function shareData(fields: Partial<ShareData> = {}): ShareData {
     image: 'https://video.example.org/delivery/42/v/poster.jpg',
     width: 1280,
     height: 720,
+    isUnlisted: false,
     canPlayInline: true,
     ...fields,
   }
@@ -34,6 +35,11 @@ function parseHead(shared: ShareData) {
 function listElements(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapterTypes.Element[] {
   return node.childNodes.flatMap((child) => ('tagName' in child ? [child, ...listElements(child)] : []))
 }
+
+test('an unlisted video has a tag that excludes it from search engines', () => {
+  expect(parseHead(shareData({ isUnlisted: true })).tags).toMatchObject({ robots: 'noindex' })
+  expect(parseHead(shareData()).tags).not.toHaveProperty('robots')
+})
 
 test('a video that other sites may embed has player tags', () => {
   expect(parseHead(shareData())).toMatchObject({

@@ -11,6 +11,8 @@ export interface ShareData {
   image: string
   width: number
   height: number
+  /** True if search engines must not list the page. */
+  isUnlisted: boolean
   /** True if social sites may play the video inline. */
   canPlayInline: boolean
 }
@@ -48,7 +50,8 @@ export function shareTags(shared: ShareData, publicUrl: string): string {
     ['twitter:player:width', size.width],
     ['twitter:player:height', size.height],
   ]
-  return [...common, ...(shared.canPlayInline ? player : [])]
+  const robots: [string, string][] = shared.isUnlisted ? [['robots', 'noindex']] : []
+  return [...robots, ...common, ...(shared.canPlayInline ? player : [])]
     .filter(([, content]) => content !== '')
     .map(([name, content]) => `<meta ${name.startsWith('og:') ? 'property' : 'name'}="${name}" content="${escapeHtml(content)}" />`)
     .join('\n    ')

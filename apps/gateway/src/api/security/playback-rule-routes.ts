@@ -110,9 +110,9 @@ export const explainPlayback = route({
     code: schema.text('Code of the refusal, as in the response of delivery. Empty if the request is allowed.', 'rule_refused'),
     rule: firedRule.nullable().meta({ description: 'The rule that decided; null if another part of the policy or the default decided.' }),
     message: schema.text('Text of that rule for viewers.', 'This video is only available on our sites.'),
-    token_rejection: schema.text('Reason why the token is rejected, such as `expired`. Empty if it is not.', 'expired'),
-    missing_claim: schema.text(
-      'Claim without which an allowing rule did not decide, although its other conditions were true. Empty if there is none.',
+    claim: schema.text(
+      'Claim of the token because of which the request is denied: it is not valid for the request, or an allowing rule did not decide without it, although its ' +
+        'other conditions were true. Otherwise empty.',
       'group',
     ),
     reported: z.array(firedRule).meta({ description: 'Rules with `report_only` that would have denied the request.' }),
@@ -126,8 +126,7 @@ export const explainPlayback = route({
       code: explained.code,
       rule: explained.rule ? firedRuleResponse(explained.rule) : null,
       message: explained.message,
-      token_rejection: explained.tokenRejection,
-      missing_claim: explained.missingClaim,
+      claim: explained.claim,
       reported: explained.reported.map(firedRuleResponse),
       country: explained.country,
     }

@@ -9,7 +9,7 @@ import { requestedOrganisation } from '../shared/resolve-organisation.ts'
 import { sourceAddress } from '../shared/validate-source-url.ts'
 import { resolveSource, sourceNames } from '../upload/upload-link.ts'
 import { callbackName, jsonpReply } from './jsonp.ts'
-import { description, descriptionPrivate, pixels, tags } from './video-changes.ts'
+import { description, descriptionPrivate, pixels, tags, visibility } from './video-changes.ts'
 import { VideoStatusResponse, videoStatusResponse, waitingCode, waitingWord } from './video-status.ts'
 
 const upload = z.strictObject({
@@ -26,6 +26,7 @@ const upload = z.strictObject({
   published_height: pixels('Height in pixels. Defaults to the height of the source.').optional(),
   theme_id: idOrNone('theme').default(''),
   settings_id: idOrNone('player settings profile').default(''),
+  visibility: visibility.default('public'),
   notify: flag({ description: '`false` suppresses the email that reports success.' }).default(true),
   priority: z
     .enum(['normal', 'low'])
@@ -117,6 +118,7 @@ async function acceptUpload(upload: Upload, field: string, startsWaiting: boolea
     description: upload.description,
     descriptionPrivate: upload.description_private,
     tags: upload.tags,
+    visibility: upload.visibility,
     publishedWidth: upload.published_width ?? undefined,
     publishedHeight: upload.published_height ?? undefined,
     themeId: upload.theme_id,

@@ -12,6 +12,7 @@ import {
   language,
   list,
   object,
+  oneOf,
   tag,
   text,
   timestamp,
@@ -22,6 +23,12 @@ const maxJsonBytes = 10_000
 export const pixels = (description: string) => clearable(int({ min: 1, max: 8_192 }, { description }))
 export const description = text(5_000, {}, { description: 'Description that viewers see.' })
 export const descriptionPrivate = text(5_000, {}, { description: 'Internal description of the organisation. Guests cannot read it.' })
+export const VISIBILITIES = ['public', 'unlisted', 'private'] as const
+export const visibility = oneOf(VISIBILITIES, {
+  description:
+    '`public`: everyone can find the video. `unlisted`: everyone with its URL can watch it, but guests do not see it in playlists and feeds. ' +
+    '`private`: only its organisation sees it, and viewers with a token load its files.',
+})
 export const tags = list(
   tag(),
   { max: 100, clearable: true },
@@ -55,6 +62,7 @@ export const videoChanges = z.strictObject({
   language: clearable(language({ description: 'Language code. `""` or null clears it.' })).optional(),
   category: text(100, {}, { description: 'Category of the video. Free text.' }).optional(),
   enabled: flag({ description: '`0` hides the video from all callers outside its organisation.' }).optional(),
+  visibility: visibility.optional(),
   age_rating: text(20, {}, { description: 'Age rating of the video. Free text.' }).optional(),
   tags: tags.optional(),
   setting_id: idOrNone('player settings profile').optional(),

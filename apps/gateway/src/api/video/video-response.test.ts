@@ -71,6 +71,7 @@ test('a video that is not playable yet has every field, empty where unknown', ()
     published_width: '',
     published_height: '',
     enabled: '1',
+    visibility: 'public',
     duration: '',
     age_rating: '',
     uri: {

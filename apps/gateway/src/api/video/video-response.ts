@@ -7,6 +7,7 @@ import { VideoOverlayResponse, videoOverlayResponse } from '../overlay/overlay-r
 import { SettingResponse } from '../setting/setting-response.ts'
 import { ThemeResponse } from '../theme/theme-response.ts'
 import { guestMetadataResponse, MetadataResponse, ownMetadataResponse } from './metadata-response.ts'
+import { VISIBILITIES } from './video-changes.ts'
 import { VideoStatusResponse, videoStatusResponse } from './video-status.ts'
 import { VideoUriResponse, videoUriResponse } from './video-uri-response.ts'
 
@@ -43,6 +44,9 @@ export const VideoResponse = z
     published_width: schema.number('Width in pixels. Defaults to the width of the source.', '1280'),
     published_height: schema.number('Height in pixels. Defaults to the height of the source.', '720'),
     enabled: schema.flag('`"0"` hides the video from all callers outside its organisation.'),
+    visibility: z.enum(VISIBILITIES).meta({
+      description: '`unlisted` videos are not in playlists and feeds for guests. `private` ones are visible to their organisation only.',
+    }),
     duration: schema.number('Duration in seconds with at most 3 decimals.', '12.48'),
     age_rating: text('Age rating of the video. Free text.'),
     uri: VideoUriResponse,
@@ -120,6 +124,8 @@ export function guestVideoResponse(video: Video, { publicUrl, mediaUrl }: Public
     published_width: formatNumber(video.publishedWidth ?? (set?.width || undefined)),
     published_height: formatNumber(video.publishedHeight ?? (set?.height || undefined)),
     enabled: formatFlag(video.enabled),
+    // Empty from a catalogue of the previous release, during an upgrade.
+    visibility: VISIBILITIES.find((known) => known === video.visibility) ?? 'public',
     duration: set ? formatSeconds(set.durationSeconds) : '',
     age_rating: video.ageRating,
     uri: videoUriResponse(video, mediaUrl),

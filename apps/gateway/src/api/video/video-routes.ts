@@ -1,6 +1,5 @@
 import { invalid, isDomainError } from '@vitascope/errors'
 import { type Video, VideoOrder } from '@vitascope/proto/catalogue/v1/video'
-import { normaliseAddress } from '@vitascope/security'
 import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
 import { parseTimestamp } from '../../server/schema/dates.ts'
@@ -10,6 +9,7 @@ import { changedFields, formatOptionalTimestamp, required, schema } from '../../
 import { settingResponse } from '../setting/setting-response.ts'
 import { queriedOrganisation, requestedOrganisation } from '../shared/resolve-organisation.ts'
 import { themeResponse } from '../theme/theme-response.ts'
+import { tokenLifetime, viewerAddress } from './token-fields.ts'
 import { uploadVideo, uploadVideoByScript } from './upload-routes.ts'
 import { publicVideoNames, type VideoChanges, videoChanges, videoUpdate } from './video-changes.ts'
 import { guestVideoResponse, ownVideoResponse, VideoResponse } from './video-response.ts'
@@ -200,17 +200,8 @@ export const createVideoToken = route({
   description: 'Returns a token that lets a viewer load the files of a protected video until it expires.',
   params: z.object({ videoId: id('video') }),
   payload: z.strictObject({
-    expires_in: int({ min: 1, max: 86_400 }, { description: 'Lifetime of the token in seconds.', example: 3_600 }),
-    ip: text(
-      45,
-      {},
-      {
-        description: 'The only IP address that may use the token. If it is omitted or empty, every address may use it.',
-        example: '192.0.2.7',
-      },
-    )
-      .refine((address) => address === '' || normaliseAddress(address) !== undefined, 'must be an IPv4 or IPv6 address')
-      .default(''),
+    expires_in: tokenLifetime,
+    ip: viewerAddress,
   }),
   status: 201,
   response: z.object({

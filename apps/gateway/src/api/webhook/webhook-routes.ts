@@ -148,7 +148,7 @@ export const testWebhook = route({
   section: 'Webhooks',
   access: 'user',
   summary: 'Send a test event to a webhook',
-  description: 'Sends an event of type `webhook.test`. The log urlProblems the result of the delivery.',
+  description: 'Sends an event of type `webhook.test`. The log lists the result of the delivery.',
   status: 202,
   params: webhookParams,
   response: z.object({ delivery_id: schema.id('delivery') }),

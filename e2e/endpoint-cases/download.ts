@@ -1,0 +1,99 @@
+import { expect } from '@jest/globals'
+import type { Fixture, NounRows } from '../support/table-row.ts'
+
+interface Download extends Record<string, unknown> {
+  url: string
+  filename: string
+  bytes: number | null
+  expires: string
+}
+
+const create = async (fixture: Fixture, payload: Record<string, unknown>, path = 'download') => {
+  const { video_id } = await fixture.playing()
+  const { status, body } = await fixture.clients.uploader.post<Download>(`/video/${video_id}/${path}`, payload)
+  expect([status, body]).toEqual([201, expect.anything()])
+  return body
+}
+const save = async (url: string) => {
+  const response = await fetch(url)
+  const bytes = Buffer.from(await response.arrayBuffer())
+  return { status: response.status, disposition: response.headers.get('content-disposition'), bytes }
+}
+const rejectedLimits = (call: { method: string; path: string }, payload: Record<string, unknown>) => [
+  { ...call, payload: { ...payload, expires_in: 0 }, status: 400, fields: ['expires_in'] },
+  { ...call, payload: { ...payload, expires_in: 86_401, ip: '300.1.1.1' }, status: 400, fields: ['expires_in', 'ip'] },
+  { ...call, payload: { ...payload, extra: 1 }, status: 400, fields: ['extra'] },
+  { ...call, payload, caller: 'otherTenant' as const, status: 404, code: 'video_not_found' },
+  { ...call, payload, caller: 'guest' as const, status: 401 },
+  { ...call, path: call.path.replace(/\d+/, '999999'), payload, status: 404, code: 'video_not_found' },
+]
+
+export const downloadRows: NounRows = {
+  noun: 'download',
+  rows: [
+    {
+      endpoint: 'POST /video/{video_id}/download',
+      async works(fixture) {
+        const video = await fixture.playing()
+        const [key = '', address = ''] = Object.entries(video.uri.http).find(([name]) => name.startsWith('h264_')) ?? []
+        const file = await create(fixture, { file: key, expires_in: 60, ip: '127.0.0.1' })
+        const saved = await save(file.url)
+        const played = Buffer.from(await (await fetch(address)).arrayBuffer())
+        expect([saved.status, saved.bytes.equals(played), file.bytes]).toEqual([200, true, played.length])
+        expect(file.filename).toBe(`${video.video_title}.mp4`)
+        expect(saved.disposition).toContain(`filename="${file.filename}"`)
+        const sound = await create(fixture, { file: 'audio' })
+        expect((await save(sound.url)).bytes.equals(Buffer.from(await (await fetch(video.uri.audio)).arrayBuffer()))).toBe(true)
+        // The token is valid for this file only, and not for the address of another viewer.
+        const token = /~([^/]+)\//.exec(file.url)?.[1]
+        const other = await fetch(`${video.uri.hls}?token=${token}`)
+        expect([other.status, await other.json()]).toMatchObject([403, { code: 'token_wrong_kind' }])
+        const foreign = await create(fixture, { file: key, ip: '203.0.113.9' })
+        expect((await save(foreign.url)).status).toBe(401)
+        const part = await fetch(file.url, { headers: { range: 'bytes=2-5' } })
+        expect([part.status, Buffer.from(await part.arrayBuffer()).equals(played.subarray(2, 6))]).toEqual([206, true])
+      },
+      async rejectedCalls(fixture) {
+        const { video_id } = await fixture.playing()
+        const { video_id: failed } = await fixture.video()
+        const call = { method: 'POST', path: `/video/${video_id}/download` }
+        return [
+          { ...call, payload: {}, status: 400, fields: ['file'] },
+          { ...call, payload: { file: 'f'.repeat(101) }, status: 400, fields: ['file'] },
+          { ...call, payload: { file: 'caption' }, status: 400, fields: ['caption_id'] },
+          { ...call, payload: { file: 'audio', caption_id: '7' }, status: 400, fields: ['caption_id'] },
+          { ...call, payload: { file: 'caption', caption_id: '999999' }, status: 404, code: 'file_not_found' },
+          { ...call, payload: { file: 'h264_9999' }, status: 404, code: 'file_not_found' },
+          { ...call, payload: { file: 'audio' }, path: `/video/${failed}/download`, status: 404, code: 'file_not_found' },
+          ...rejectedLimits(call, { file: 'audio' }),
+        ]
+      },
+    },
+    {
+      endpoint: 'POST /video/{video_id}/download/original',
+      async works(fixture) {
+        const original = await create(fixture, {}, 'download/original')
+        const saved = await save(original.url)
+        expect([saved.status, saved.bytes.length]).toEqual([200, original.bytes])
+        expect(saved.disposition).toContain(`filename="${original.filename}"`)
+        // An MP4 file as it was uploaded.
+        expect(saved.bytes.subarray(4, 8).toString('latin1')).toBe('ftyp')
+      },
+      async rejectedCalls(fixture) {
+        const { video_id } = await fixture.playing()
+        const { video_id: failed } = await fixture.video()
+        const call = { method: 'POST', path: `/video/${video_id}/download/original` }
+        return [
+          { ...call, payload: {}, path: `/video/${failed}/download/original`, status: 404, code: 'file_not_found' },
+          ...rejectedLimits(call, {}),
+        ]
+      },
+    },
+  ],
+  samples: {
+    payloads: {
+      'POST /video/{}/download': () => ({ file: 'h264_100' }),
+      'POST /video/{}/download/original': () => ({}),
+    },
+  },
+}

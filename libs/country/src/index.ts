@@ -1,0 +1,2 @@
+/** Countries of addresses. */
+export { type Countries, NO_COUNTRIES, openCountries } from './countries.ts'
