@@ -102,7 +102,7 @@ describe('the guide', () => {
   test('has commands that work', async () => {
     const id = await uploadVideo()
     const blocks = [...(await readFile(GUIDE, 'utf8')).matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block)
-    expect(blocks).toHaveLength(7)
+    expect(blocks).toHaveLength(8)
     const env = { ...process.env, KEY: tenant.key, API: `${platform.url}/v2`, VIDEO: id, ORGANISATION: tenant.organisationId }
     const output: string[] = []
     for (const block of blocks) {
@@ -115,11 +115,12 @@ describe('the guide', () => {
         ).stdout,
       )
     }
-    const [visibility, token, , access, rules, downloads, explanation] = output
+    const [visibility, token, , access, rules, sessions, downloads, explanation] = output
     expect(visibility).toContain('"visibility":"unlisted"')
     expect(token).toContain('"token":"')
     expect(access).toContain('"expires":')
     expect(downloads?.match(/"url":"http/g)).toHaveLength(2)
+    expect(sessions).toBe('[]')
     expect(rules).toContain('"default":"deny"')
     expect(explanation).toMatch(/"allowed":false,"code":"(rule_refused|token_required)"/)
   }, 90_000)

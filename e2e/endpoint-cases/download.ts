@@ -41,7 +41,7 @@ export const downloadRows: NounRows = {
         const played = Buffer.from(await (await fetch(address)).arrayBuffer())
         expect([saved.status, saved.bytes.equals(played), file.bytes]).toEqual([200, true, played.length])
         expect(file.filename).toBe(`${video.video_title}.mp4`)
-        expect(saved.disposition).toContain(`filename="${file.filename}"`)
+        expect(saved.disposition).toBe(`attachment; filename=${file.filename}`)
         const sound = await create(fixture, { file: 'audio' })
         expect((await save(sound.url)).bytes.equals(Buffer.from(await (await fetch(video.uri.audio)).arrayBuffer()))).toBe(true)
         // The token is valid for this file only, and not for the address of another viewer.
@@ -75,7 +75,7 @@ export const downloadRows: NounRows = {
         const original = await create(fixture, {}, 'download/original')
         const saved = await save(original.url)
         expect([saved.status, saved.bytes.length]).toEqual([200, original.bytes])
-        expect(saved.disposition).toContain(`filename="${original.filename}"`)
+        expect(saved.disposition).toBe(`attachment; filename=${original.filename}`)
         // An MP4 file as it was uploaded.
         expect(saved.bytes.subarray(4, 8).toString('latin1')).toBe('ftyp')
       },

@@ -19,6 +19,7 @@ import { organisationRows } from './organisation.ts'
 import { overlayRows } from './overlay.ts'
 import { playbackKeyRows } from './playback-keys.ts'
 import { playbackRuleRows } from './playback-rules.ts'
+import { playbackSessionRows } from './playback-sessions.ts'
 import { playlistRows } from './playlist.ts'
 import { presentationRows } from './presentation.ts'
 import { queueJobRows } from './queue-job.ts'
@@ -58,6 +59,7 @@ export const nouns: readonly NounRows[] = [
   securityRows,
   playbackKeyRows,
   playbackRuleRows,
+  playbackSessionRows,
   overlayRows,
   contactFormRows,
   collaborateRows,

@@ -35,6 +35,7 @@ const defaults = {
   autohide_controls: '1',
   show_rss: '0',
   monetization_id: '',
+  max_sessions: '',
   embed_wmode: 'direct',
   use_javascript_api: '1',
   javascript_api_allowed_domains: '',
@@ -67,6 +68,7 @@ const max = {
   autohide_controls: 0,
   show_rss: 1,
   monetization_id: '9007199254740991',
+  max_sessions: '100000',
   embed_wmode: 'transparent',
   use_javascript_api: 0,
   javascript_api_allowed_domains: buildText(2_000),
@@ -96,6 +98,7 @@ const tooMuch = {
   password: sha1('correct horse').toUpperCase(),
   monetization: { text: buildText(10_000) },
   monetization_id: '9007199254740992',
+  max_sessions: '100001',
   embed_wmode: buildText(51),
   javascript_api_allowed_domains: buildText(2_001),
   is_auto_play: 2,
@@ -224,8 +227,14 @@ export const settingRows: NounRows = {
         expect(await read(fixture, id)).toMatchObject(full.shown)
         await put({ password: '', title: 'Kept' })
         expect(await read(fixture, id)).toMatchObject({ ...full.shown, title: 'Kept', password_protected: '1' })
-        await put({ password_protected: 0, rolls: '', monetization: null, monetization_id: '' })
-        expect(await read(fixture, id)).toMatchObject({ password_protected: '0', rolls: '', monetization: '', monetization_id: '' })
+        await put({ password_protected: 0, rolls: '', monetization: null, monetization_id: '', max_sessions: null })
+        expect(await read(fixture, id)).toMatchObject({
+          password_protected: '0',
+          rolls: '',
+          monetization: '',
+          monetization_id: '',
+          max_sessions: '',
+        })
 
         // The profile applies to the videos that name it, and as default to all others.
         const { video_id } = await fixture.playing()

@@ -20,6 +20,7 @@ import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
 import { PlaybackKeyServiceService } from '@vitascope/proto/catalogue/v1/playback_key'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
+import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
@@ -77,6 +78,8 @@ import { playbackPolicyHandlers } from './playback-policy/playback-policy-rpc.ts
 import { createPlaybackPolicyStore } from './playback-policy/playback-policy-store.ts'
 import { playbackRulesHandlers } from './playback-policy/playback-rules-rpc.ts'
 import { createPlaybackRulesStore } from './playback-rules/playback-rules-store.ts'
+import { playbackSessionHandlers } from './playback-session/playback-session-rpc.ts'
+import { createPlaybackSessionStore } from './playback-session/playback-session-store.ts'
 import { playlistHandlers } from './playlist/playlist-rpc.ts'
 import { createPlaylistStore } from './playlist/playlist-store.ts'
 import { createPresentationPolicies } from './presentation/presentation-policy.ts'
@@ -182,6 +185,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const videoSweep = createVideoSweep(db)
   const captionSearchIndexer = createCaptionSearchIndexer(searchIndexDb, log)
   const policies = createPlaybackPolicyStore(db)
+  const playbackSessions = createPlaybackSessionStore(db)
   const replicas = createOrganisationStore(db)
   const organisations = createOrganisations(replicas, createAuthLookup(auth.client(OrganisationServiceService)))
   const folders = createFolderStore(db)
@@ -221,6 +225,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   server.implement(QuotaServiceService, quotaHandlers(db, { reservations, organisations }))
   server.implement(VideoSummaryServiceService, videoSummaryHandlers(createVideoSummaryStore(db)))
   server.implement(PlaybackPolicyServiceService, playbackPolicyHandlers(policies, createPresentationPolicies(db)))
+  server.implement(PlaybackSessionServiceService, playbackSessionHandlers(playbackSessions))
   server.implement(PlaybackKeyServiceService, playbackKeyHandlers(createPlaybackKeyStore(db), organisations))
   server.implement(
     PlaybackRulesServiceService,
@@ -292,6 +297,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const tables = [
     ...commonRetainedTables(db),
     { table: 'delivery_set', remove: policies.sweep },
+    { table: 'playback_session', remove: playbackSessions.sweep },
     deliveryRetention(db),
     { table: 'upload_reservation', remove: reservations.sweep },
     { table: 'event', remove: events.sweep, limit: EVENTS_PER_SWEEP },

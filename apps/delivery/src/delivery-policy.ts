@@ -4,6 +4,8 @@ import type { CaptionSettings } from './captions/hls-captions.ts'
 
 /** Who may load the files of a video or presentation, and where the files are. */
 export interface DeliveryPolicy {
+  /** Organisation of the video; empty for a presentation. */
+  organisationId: string
   /** The video whose tokens grant access; empty if there is none. */
   videoId: string
   /** For a video: the current version first, then earlier versions that are still served to running players. */
@@ -11,6 +13,8 @@ export interface DeliveryPolicy {
   rules: PlaybackPolicy
   /** Active keys of the organisation, which verify tokens. */
   keys: readonly PlaybackKey[]
+  /** Maximum number of active sessions with one token; 0 for no limit. */
+  maxSessions: number
   /** True if the rules admit everyone, so that shared caches may keep the files. */
   isOpen: boolean
   captions: CaptionSettings

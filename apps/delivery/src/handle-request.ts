@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createLoadingCache } from '@vitascope/concurrency'
@@ -8,6 +9,7 @@ import {
   isSameHost,
   isTokenText,
   type PlaybackKey,
+  type PlaybackKind,
   type PlaybackRequest,
   REFUSALS,
   type RefusalCode,
@@ -36,6 +38,7 @@ import type { RefusalReports } from './refusal-reports.ts'
 import { findHeight, NO_HEIGHTS, type RenditionHeights, readHeights, withoutHigherVariants } from './rendition-heights.ts'
 import { sendText } from './response/send-text.ts'
 import { PLAYLIST_TYPE, serveObject } from './response/serve-object.ts'
+import type { SessionTracker } from './session-tracker.ts'
 
 export interface DeliveryParts {
   policies: PolicyCache
@@ -55,6 +58,7 @@ export interface DeliveryParts {
   /** Host and port of the platform's own pages. They may also have the host of the request. */
   pageHost: string | undefined
   countries: Countries
+  sessions: SessionTracker
   refusals: RefusalReports
 }
 
@@ -123,6 +127,11 @@ export function createRequestHandler(parts: DeliveryParts) {
         const { code = 'not_found', message, claim } = decision
         parts.refusals.count(code)
         return sendRefusal(response, { code, message, claim })
+      }
+      const ended = checkSession(parts, request, { policy, kind, token, requested, address })
+      if (ended) {
+        parts.refusals.count(ended)
+        return sendRefusal(response, { code: ended })
       }
       const open = policy.isOpen && token === undefined
       const file: ServedFile = {
@@ -251,6 +260,34 @@ function readPage({ headers }: IncomingMessage, pageHost: string | undefined): P
   const { origin, referer } = headers
   const page = origin ?? referer
   return { referrer: referer ?? origin, domain: toDomain(page), isOwnPage: isSameHost(page, pageHost) || isSameHost(page, headers.host) }
+}
+
+/** Kinds of files by which sessions are counted. */
+const PLAYED: ReadonlySet<PlaybackKind> = new Set(['manifest', 'segment', 'mp4'])
+
+/** Returns why the session of a request is rejected. Only sessions whose number is limited are counted. */
+function checkSession(
+  { sessions }: Pick<DeliveryParts, 'sessions'>,
+  { headers }: IncomingMessage,
+  {
+    policy,
+    kind,
+    token,
+    requested,
+    address,
+  }: { policy: DeliveryPolicy; kind: PlaybackKind; token: TokenVerification | undefined; requested: DeliveryPath; address: string },
+): ReturnType<SessionTracker['check']> {
+  const limits = [policy.maxSessions, token?.claims?.maxSessions ?? 0].filter((limit) => limit > 0)
+  if (limits.length === 0 || !PLAYED.has(kind)) return undefined
+  // Players replace the token of a password every 15 minutes, so it does not identify a viewer.
+  const isPersonal = requested.token !== undefined && token?.claims?.isByPassword !== true
+  const tokenId = isPersonal ? (token?.claims?.tokenId ?? hashToken(requested.token ?? '')) : ''
+  const userAgent = headers['user-agent'] ?? ''
+  return sessions.check({ videoId: policy.videoId, tokenId, maxSessions: Math.min(...limits), address, userAgent })
+}
+
+function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('base64url').slice(0, 22)
 }
 
 /** Sends the refusal of a request. */

@@ -76,7 +76,10 @@ function toPolicy(
   const rules = buildPolicy(message)
   // A key with an algorithm of a later release is unknown here.
   const keys = message.keys.flatMap(({ algorithm, ...key }) => (isTokenAlgorithm(algorithm) ? [{ ...key, algorithm }] : []))
-  return { sets: message.sets, rules, keys, isOpen: isOpen(rules) }
+  // Slides are not counted.
+  const maxSessions = 'maxSessions' in message ? message.maxSessions : 0
+  const organisationId = 'organisationId' in message ? message.organisationId : ''
+  return { organisationId, sets: message.sets, rules, keys, maxSessions, isOpen: isOpen(rules) && maxSessions === 0 }
 }
 
 function toCaptionSettings({ masterPath, durationSeconds, captions }: GetPlaybackPolicyResponse): CaptionSettings {

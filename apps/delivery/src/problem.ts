@@ -18,6 +18,8 @@ const PROBLEMS: Record<string, [title: string, detail: string]> = {
   token_wrong_kind: ['Forbidden', 'the token is not valid for this kind of file'],
   password_required: ['Forbidden', 'this video needs a password: exchange it for a token with POST /v2/video/{id}/access'],
   rule_refused: ['Forbidden', 'a rule of this video does not allow this request'],
+  too_many_sessions: ['Forbidden', 'this video is already playing on as many devices as your access allows: stop it on one of them'],
+  session_ended: ['Forbidden', 'this session was ended by the owner of the video'],
   address_refused: ['Forbidden', 'this video is not available from your IP address'],
   method_not_allowed: ['Method Not Allowed', 'only GET and HEAD are allowed for files'],
   too_many_at_once: ['Too Many Requests', 'your address has the maximum number of concurrent downloads: wait until one of them has ended'],

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { hostAndPort } from '@vitascope/config'
 import { createUnknownIds, limitViewerPaths, type ViewerRejection } from '@vitascope/rate-limit'
 import type { Logger, Metrics } from '@vitascope/telemetry'
@@ -12,14 +12,17 @@ import { sendProblem } from './problem.ts'
  */
 export async function listenPublicly(
   config: DeliveryConfig,
-  { listener, log, metrics }: { listener: RequestListener; log: Logger; metrics: Metrics },
+  { listener, onThrottled, log, metrics }: { listener: RequestListener; onThrottled: (url: string) => void; log: Logger; metrics: Metrics },
 ): Promise<Server | undefined> {
   if (config.publicListen === undefined) return undefined
   const limited = limitViewerPaths(listener, {
     limits: config.limits,
     unknownIds: createUnknownIds(config.limits),
     trustedProxies: config.publicTrustedProxies,
-    reject,
+    reject(request, response, rejection) {
+      if (rejection.status === 429) onThrottled(request.url ?? '')
+      reject(response, rejection)
+    },
     log,
     metrics,
   })
@@ -36,6 +39,6 @@ export async function listenPublicly(
   return server
 }
 
-function reject(_request: IncomingMessage, response: ServerResponse, { status, code, detail, retryAfter, headers }: ViewerRejection): void {
+function reject(response: ServerResponse, { status, code, detail, retryAfter, headers }: ViewerRejection): void {
   sendProblem(response, status, code, { 'Retry-After': String(retryAfter), 'X-Content-Type-Options': 'nosniff', ...headers }, detail)
 }

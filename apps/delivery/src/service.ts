@@ -7,7 +7,9 @@ import { isDomainError } from '@vitascope/errors'
 import { createPlatformServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
 import { downloadProgress, drainServer, type RunningService } from '@vitascope/process'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
+import { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
+import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
 import { type AddressRules, clientAddress, toWidestNetwork } from '@vitascope/security'
 import { createUrlSigner, openStorage } from '@vitascope/storage'
@@ -24,6 +26,8 @@ import { createPreviewFiles } from './preview-playlist/preview-files.ts'
 import { sendProblem } from './problem.ts'
 import { listenPublicly } from './public-server.ts'
 import { createRefusalReports } from './refusal-reports.ts'
+import { createSessionTracker } from './session-tracker.ts'
+import { createThrottleReports } from './throttle-reports.ts'
 
 /** Requests that are still running after this time are aborted. Players request the rest as a range. */
 const DRAIN_MS = 3_000
@@ -42,9 +46,12 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const storage = await openStorage(config.objects, { maxSockets: config.storageReads + SPARE_SOCKETS })
   const { countryDatabaseFile } = config
   const countries = countryDatabaseFile === undefined ? NO_COUNTRIES : openCountries(countryDatabaseFile, { log, metrics })
+  const sessions = createSessionTracker({ client: channel.client(PlaybackSessionServiceService), log, metrics })
   const downloads = createDownloadLimiter(config.downloads, metrics)
+  const policies = createPolicyCache(channel.client(PlaybackPolicyServiceService))
+  const throttled = createThrottleReports({ policies, events: channel.client(EventServiceService), log })
   const handle = createRequestHandler({
-    policies: createPolicyCache(channel.client(PlaybackPolicyServiceService)),
+    policies,
     storage,
     objects: createObjectReader(
       's3' in config.objects ? createStorageReads(storage, config.storageReads, metrics) : storage,
@@ -57,6 +64,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     tokenKeys: config.tokenKeys,
     pageHost: config.publicUrl === undefined ? undefined : new URL(config.publicUrl).host,
     countries,
+    sessions,
     refusals: createRefusalReports(log, metrics),
   })
 
@@ -66,6 +74,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     const hangUp = new AbortController()
     response.once('close', () => {
       end({ status: response.statusCode })
+      if (response.statusCode === 429) throttled.note(request.url ?? '')
       if (!response.writableFinished) hangUp.abort()
     })
     try {
@@ -99,6 +108,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
   const publicServer = await listenPublicly(config, {
     listener: (request, response) => void respond(request, response, config.publicTrustedProxies, config.accelPath),
+    onThrottled: throttled.note,
     log,
     metrics,
   })
@@ -111,6 +121,8 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
       stopping = true
       await Promise.all([server, publicServer].map((running) => running && drainServer(running, drainMs)))
       countries.close()
+      sessions.close()
+      throttled.close()
       channel.close()
       encoding.close()
       identity?.close()

@@ -23,6 +23,7 @@ import { presentationRoutes } from './api/presentation/presentation-routes.ts'
 import { queueJobRoutes } from './api/queue-job/queue-job-routes.ts'
 import { playbackKeyRoutes } from './api/security/playback-key-routes.ts'
 import { playbackRuleRoutes } from './api/security/playback-rule-routes.ts'
+import { playbackSessionRoutes } from './api/security/playback-session-routes.ts'
 import { securityRoutes } from './api/security/security-routes.ts'
 import { settingRoutes } from './api/setting/setting-routes.ts'
 import { tagRoutes } from './api/tag/tag-routes.ts'
@@ -59,6 +60,7 @@ export const routes: readonly Route[] = [
   ...securityRoutes,
   ...playbackKeyRoutes,
   ...playbackRuleRoutes,
+  ...playbackSessionRoutes,
   ...playlistRoutes,
   ...embedRoutes,
   ...captionRoutes,

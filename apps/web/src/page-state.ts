@@ -36,6 +36,8 @@ export function toRejectionMessage(code: string, detail = ''): Message {
   if (code === 'rule_refused')
     return createMessage('This video is not available here', detail || 'Its owner does not allow it on this page or in this place.', false)
   if (code === 'address_refused') return foreignNetworkMessage
+  if (code === 'too_many_sessions') return tooManySessionsMessage
+  if (code === 'session_ended') return sessionEndedMessage
   if (foreignPlaceCodes.has(code)) return foreignPlaceMessage
   return personalLinkMessage
 }
@@ -45,6 +47,13 @@ const foreignNetworkMessage: Message = createMessage(
   'Its owner allows it on certain networks only.',
   false,
 )
+
+const tooManySessionsMessage: Message = createMessage(
+  'This video is playing elsewhere',
+  'It plays on as many devices as your access allows. Stop it on one of them, and try again after half a minute.',
+  false,
+)
+const sessionEndedMessage: Message = createMessage('Playback was ended', 'The owner of the video has ended it on this device.', false)
 
 /** Codes for tokens that are valid for another page, network or country. */
 const foreignPlaceCodes: ReadonlySet<string> = new Set(['token_wrong_address', 'token_wrong_country', 'token_wrong_domain'])

@@ -66,6 +66,8 @@ describeInBrowser('a media file is rejected', () => {
     ['address_refused', 'certain networks only'],
     ['token_expired', 'personal link'],
     ['token_wrong_domain', 'another page'],
+    ['too_many_sessions', 'as many devices'],
+    ['session_ended', 'has ended it'],
     ['token_required', 'personal link'],
   ])('with %s: the page shows the text "%s"', async (code, words) => {
     platform.setRecord('v', videoJson())

@@ -84,7 +84,7 @@ function findCountry(reader: Reader<CountryResponse> | undefined, address: strin
   try {
     return reader.get(address)?.country?.iso_code
   } catch {
-    // A damaged record, or a text that is no address. The country is unknown, as the rules require it to be stated.
+    // A damaged record, or a text that is not an address. Each rule states what an unknown country means.
     return undefined
   }
 }

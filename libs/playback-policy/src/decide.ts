@@ -60,6 +60,10 @@ export interface TokenClaims {
   country?: string
   maxHeight?: number
   kinds?: ReadonlySet<string>
+  /** Identifies the token among those of its organisation. */
+  tokenId?: string
+  /** Maximum number of devices that may load files with the token at the same time. */
+  maxSessions?: number
   /** The token was issued for the password of the video. It is not a personal token. */
   isByPassword?: boolean
   /** All claims that are texts, and the first ten texts of lists. */

@@ -21,6 +21,8 @@ export const REFUSALS = {
   token_wrong_kind: 403,
   address_refused: 403,
   rule_refused: 403,
+  too_many_sessions: 403,
+  session_ended: 403,
 } as const
 
 export type RefusalCode = keyof typeof REFUSALS

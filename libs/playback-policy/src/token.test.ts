@@ -52,7 +52,7 @@ test('a token of the platform is still valid', async () => {
 test('the claims with a meaning restrict the token', async () => {
   const token = await sign({
     ...{ aud: ['example.com', '*.example.org'], ip: '::ffff:203.0.113.8', country: 'DE', max_height: 720, kinds: ['manifest', 'segment'] },
-    ...{ jti: 'one', nbf: SECONDS, iat: SECONDS, iss: 'example' },
+    ...{ jti: 'one', max_sessions: 2, nbf: SECONDS, iat: SECONDS, iss: 'example' },
   })
   const { claims } = await verifyToken(token, REQUEST, keys)
   expect(claims).toEqual({
@@ -60,7 +60,15 @@ test('the claims with a meaning restrict the token', async () => {
       { domain: 'example.com', subdomains: false },
       { domain: 'example.org', subdomains: true },
     ],
-    ...{ address: '203.0.113.8', country: 'DE', maxHeight: 720, kinds: new Set(['manifest', 'segment']), custom: new Map() },
+    ...{
+      address: '203.0.113.8',
+      country: 'DE',
+      maxHeight: 720,
+      maxSessions: 2,
+      tokenId: 'one',
+      kinds: new Set(['manifest', 'segment']),
+      custom: new Map(),
+    },
   })
 })
 
@@ -109,6 +117,8 @@ describe('the token is rejected because of', () => {
     ['a country that does not exist', () => sign({ country: 'UK' }), { code: 'token_invalid_claim', claim: 'country' }],
     ['a height that is a text', () => sign({ max_height: '720' }), { code: 'token_invalid_claim', claim: 'max_height' }],
     ['an unknown kind', () => sign({ kinds: ['segment', 'movie'] }), { code: 'token_invalid_claim', claim: 'kinds' }],
+    ['a number of sessions without an id', () => sign({ max_sessions: 2 }), { code: 'token_invalid_claim', claim: 'jti' }],
+    ['no session', () => sign({ max_sessions: 0, jti: 'one' }), { code: 'token_invalid_claim', claim: 'max_sessions' }],
     ['an empty id', () => sign({ jti: '' }), { code: 'token_invalid_claim', claim: 'jti' }],
     [
       'an unknown critical header',

@@ -32,8 +32,9 @@ const PATTERN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/
 /** Clocks of the servers that sign tokens may be ahead by this. */
 const CLOCK_TOLERANCE_SECONDS = 30
 const MAX_DOMAINS = 20
+const MAX_SESSIONS = 1_000
 /** Claims with a meaning of their own, which conditions of rules do not see. */
-const REGISTERED = new Set(['sub', 'exp', 'nbf', 'iat', 'iss', 'aud', 'ip', 'country', 'max_height', 'kinds', 'jti'])
+const REGISTERED = new Set(['sub', 'exp', 'nbf', 'iat', 'iss', 'aud', 'ip', 'country', 'max_height', 'max_sessions', 'kinds', 'jti'])
 
 /** Returns whether a text can be a token: three parts in base64url and at most 2,048 characters. */
 export function isTokenText(text: string): boolean {
@@ -119,18 +120,29 @@ function readClaims(payload: JWTPayload): { claims: TokenClaims; invalid?: strin
   const domains = read('aud', (value) => parseList(value, MAX_DOMAINS, parseDomainPattern))
   const address = read('ip', (value) => (typeof value === 'string' ? normaliseAddress(value) : undefined))
   const country = read('country', (value) => (typeof value === 'string' && isCountryCode(value) ? value : undefined))
-  const maxHeight = read('max_height', (value) => (Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined))
+  const maxHeight = read('max_height', (value) => readCount(value, Number.MAX_SAFE_INTEGER))
+  const maxSessions = read('max_sessions', (value) => readCount(value, MAX_SESSIONS))
   const kinds = read('kinds', (value) => parseList(value, PLAYBACK_KINDS.length, (kind) => PLAYBACK_KINDS.find((known) => known === kind)))
-  read('jti', (value) => (typeof value === 'string' && value !== '' && value.length <= RULE_LIMITS.claimLength ? value : undefined))
+  const tokenId = read('jti', (value) =>
+    typeof value === 'string' && value !== '' && value.length <= RULE_LIMITS.claimLength ? value : undefined,
+  )
+  // The sessions of a token are counted by its id.
+  if (maxSessions !== undefined && payload.jti === undefined) invalid.push('jti')
   const claims: TokenClaims = {
     ...(domains && { domains }),
     ...(address !== undefined && { address }),
     ...(country !== undefined && { country }),
     ...(maxHeight !== undefined && { maxHeight }),
     ...(kinds && { kinds: new Set(kinds) }),
+    ...(tokenId !== undefined && { tokenId }),
+    ...(maxSessions !== undefined && { maxSessions }),
     custom: readCustomClaims(payload),
   }
   return { claims, ...(invalid[0] !== undefined && { invalid: invalid[0] }) }
+}
+
+function readCount(value: unknown, max: number): number | undefined {
+  return Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= max ? Number(value) : undefined
 }
 
 /** Parses a text or a list of texts. Returns undefined if one of them is not valid, or for an empty list. */

@@ -9,6 +9,7 @@ export const EVENT_TYPES = [
   'caption.created',
   'presentation.ready',
   'key.expiring',
+  'delivery.throttled',
   'playback_rules.changed',
   'playback_key.changed',
 ] as const

@@ -14,10 +14,12 @@ const findPolicy = (videoId: string) => createPlaybackPolicyStore(catalogue.db).
 test('a playable video without restrictions is public', async () => {
   const { videoId, jobId } = await catalogue.play()
   expect(await findPolicy(videoId)).toEqual({
+    organisationId: '1',
     sets: [{ version: expect.stringMatching(/^[a-z0-9]{16}$/), prefix: `renditions/${jobId}` }],
     added: [],
     tokenRequired: false,
     isPrivate: false,
+    maxSessions: 0,
     passwordRequired: false,
     allowedIps: [],
     expireTime: undefined,

@@ -9,12 +9,14 @@ import { EFFECTIVE_SETTING } from '../setting/setting-store.ts'
 import type { PlaybackPolicy, PlaybackPolicyStore } from './playback-policy.ts'
 
 interface Row extends EffectiveRulesRow {
+  organisation_id: string
   version: string
   prefix: string
   earlier: { version: string; prefix: string }[]
   added: PlaybackPolicy['added']
   token_required: boolean
   is_private: boolean
+  max_sessions: number
   password_required: boolean
   allowed_ips: string[]
   expire_time: Date | null
@@ -38,8 +40,9 @@ const ADDED_RENDITIONS = `
               on served_set.job_id = a.set_job_id), '[]')`
 
 const FIND = `
-  select v.delivery_version as version, playing.set ->> 'prefix' as prefix, m.token_required, v.visibility = 'private' as is_private, v.expire_time,
+  select v.organisation_id, v.delivery_version as version, playing.set ->> 'prefix' as prefix, m.token_required, v.visibility = 'private' as is_private, v.expire_time,
     (select s.password_hash from setting s where ${EFFECTIVE_SETTING}) is not null as password_required,
+    coalesce((select s.max_sessions from setting s where ${EFFECTIVE_SETTING}), 0) as max_sessions,
     ${EFFECTIVE_ALLOWED_IPS} as allowed_ips, ${EFFECTIVE_RULES}, ${ACTIVE_KEYS} as keys,
     playing.set ->> 'hlsPath' as master_path, (playing.set ->> 'durationSeconds')::float8 as duration_seconds,
     v.captions_show_on_load as show_on_load,
@@ -59,10 +62,12 @@ export function createPlaybackPolicyStore(db: Db): PlaybackPolicyStore {
       const [row] = await db.prepared<Row>(FIND, [videoId])
       return (
         row && {
+          organisationId: row.organisation_id,
           sets: [{ version: row.version, prefix: row.prefix }, ...row.earlier],
           added: row.added,
           tokenRequired: row.token_required,
           isPrivate: row.is_private,
+          maxSessions: row.max_sessions,
           passwordRequired: row.password_required,
           allowedIps: row.allowed_ips,
           ...toEffectiveRules(row),

@@ -4,11 +4,14 @@ import type { NamedCaption } from '../caption/shown-caption.ts'
 
 /** The access rules of a video's files, and their locations. */
 export interface PlaybackPolicy {
+  organisationId: string
   /** The sets of files. The first one is the current set. */
   sets: { version: string; prefix: string }[]
   tokenRequired: boolean
   /** True if only the organisation sees the video. Its files require a token. */
   isPrivate: boolean
+  /** Maximum number of active sessions with one token; 0 for no limit. */
+  maxSessions: number
   /** True if the player settings profile of the video has a password. */
   passwordRequired: boolean
   allowedIps: string[]

@@ -9,6 +9,7 @@ const acceptFlag = () => []
 const checkLength = (max: number) => (value: string, name: string) => checkText(name, value, { max })
 const MAX_JSON_LENGTH = 10_000
 const MAX_ROLLS = 100
+const MAX_SESSIONS = 100_000
 
 const CHECKS: Checks = {
   title: checkLength(50),
@@ -38,6 +39,10 @@ const CHECKS: Checks = {
   embedWmode: checkPattern(/^[A-Za-z]{0,50}$/, 'must be a word of at most 50 letters'),
   useJavascriptApi: acceptFlag,
   javascriptApiAllowedDomains: checkLength(2_000),
+  maxSessions: (value, name) =>
+    value === undefined || (Number.isSafeInteger(value) && value >= 1 && value <= MAX_SESSIONS)
+      ? []
+      : [{ field: name, message: `must be an integer from 1 to ${MAX_SESSIONS}` }],
 }
 
 /** Returns the problems of the fields in `keys`, including conflicts with other fields. */

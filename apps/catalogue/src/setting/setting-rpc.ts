@@ -107,7 +107,7 @@ export function settingHandlers({
 }
 
 function fromMessage(message: Message = Message.create()): RequestedSetting & { settingId: string } {
-  return { ...message, monetizationId: message.monetizationId }
+  return { ...message, monetizationId: message.monetizationId, maxSessions: message.maxSessions }
 }
 
 function toMessage(setting: Setting): Message {

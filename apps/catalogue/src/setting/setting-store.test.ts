@@ -46,6 +46,7 @@ test('every field is returned as it was stored and as it was changed', async () 
     monetization: '{"b":1,  "a":"\\u0000"}',
     useHttpsEmbed: false,
     monetizationId: Number.MAX_SAFE_INTEGER,
+    maxSessions: 3,
     embedWmode: 'opaque',
     javascriptApiAllowedDomains: unsafeText,
   }
@@ -53,7 +54,7 @@ test('every field is returned as it was stored and as it was changed', async () 
   const author = { createdByUserId: '7', lastModifiedByUserId: '7', organisationId: '1', passwordProtected: true }
   expect(await find(settingId)).toEqual({ settingId, ...fields, ...author, createTime: expect.any(Date), updateTime: expect.any(Date) })
   const inverted = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, typeof value === 'boolean' ? !value : value]))
-  const change = { ...fields, ...inverted, monetizationId: undefined }
+  const change = { ...fields, ...inverted, monetizationId: undefined, maxSessions: undefined }
   const changed = await settings.update({ scope: '1', settingId }, '8', () => ({ fields: change, passwordHash: undefined }))
   expect(changed).toMatchObject({ ...change, passwordProtected: true, createdByUserId: '7', lastModifiedByUserId: '8' })
   expect(await find(settingId)).toEqual(changed)

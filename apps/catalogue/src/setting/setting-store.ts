@@ -210,6 +210,7 @@ interface Row {
   update_time: Date
   password_protected: boolean
   monetization_id: string | null
+  max_sessions: number | null
   [field: string]: unknown
 }
 
@@ -219,6 +220,7 @@ function toSetting(row: Row): Setting {
   return {
     ...fields,
     monetizationId: row.monetization_id === null ? undefined : Number(row.monetization_id),
+    maxSessions: row.max_sessions ?? undefined,
     settingId: row.setting_id,
     organisationId: row.organisation_id,
     passwordProtected: row.password_protected,

@@ -29,6 +29,7 @@ export interface SettingFields {
   embedWmode: string
   useJavascriptApi: boolean
   javascriptApiAllowedDomains: string
+  maxSessions: number | undefined
 }
 
 /** A player settings profile. */
@@ -69,6 +70,7 @@ export const DEFAULT_SETTING: SettingFields = {
   embedWmode: 'direct',
   useJavascriptApi: true,
   javascriptApiAllowedDomains: '',
+  maxSessions: undefined,
 }
 
 /** Maps the names in masks, columns and the public API to fields, in a fixed order: `ga_library` is `gaLibrary`. */

@@ -14,6 +14,7 @@ import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
 import { PlaybackKeyServiceService } from '@vitascope/proto/catalogue/v1/playback_key'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
+import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
@@ -42,6 +43,7 @@ export const services = {
   overlays: OverlayServiceService,
   playbackKeys: PlaybackKeyServiceService,
   playbackRules: PlaybackRulesServiceService,
+  playbackSessions: PlaybackSessionServiceService,
   playlists: PlaylistServiceService,
   presentations: PresentationServiceService,
   quotas: QuotaServiceService,

@@ -76,6 +76,10 @@ export async function exerciseCatalogue(send: CatalogueClients, size: SeedSize):
   const changedKey = PlaybackKey.fromPartial({ keyId, name: 'changed' })
   await send.playbackKeys.updatePlaybackKey({ key: changedKey, updateMask: ['name'], organisationId: '1' }, owner)
   await send.playbackKeys.deletePlaybackKey({ keyId, organisationId: '1' }, owner)
+  const session = { videoId, tokenId: '', sessionId: 'one', maxSessions: 1, address: '192.0.2.1', userAgent: '' }
+  await send.playbackSessions.reportPlaybackSessions({ sessions: [session] }, internal)
+  await send.playbackSessions.listPlaybackSessions({ videoId }, owner)
+  await send.playbackSessions.endPlaybackSession({ videoId, sessionId: 'one' }, owner)
   await send.videos.createDownload({ videoId, file: { $case: 'rendition', value: 'h264_100' }, expiresInSeconds: 60, address: '' }, owner)
   await send.security.checkAddress({ address: '192.0.2.1', videoIds: Array.from({ length: 40 }, (_, nth) => toVideoId(nth)) }, system)
   for (const country of ['NL', '']) await send.locations.lookUpPostcode({ postcode: '1012', country }, owner)

@@ -21,6 +21,7 @@ import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
 import { PlaybackKeyServiceService } from '@vitascope/proto/catalogue/v1/playback_key'
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
+import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
@@ -56,6 +57,7 @@ export interface Services {
   security: Client<typeof SecurityServiceService>
   playbackKeys: Client<typeof PlaybackKeyServiceService>
   playbackRules: Client<typeof PlaybackRulesServiceService>
+  playbackSessions: Client<typeof PlaybackSessionServiceService>
   metadata: Client<typeof MetadataServiceService>
   tags: Client<typeof TagServiceService>
   folders: Client<typeof FolderServiceService>
@@ -100,6 +102,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     security: channels.catalogue.client(SecurityServiceService),
     playbackKeys: channels.catalogue.client(PlaybackKeyServiceService),
     playbackRules: channels.catalogue.client(PlaybackRulesServiceService),
+    playbackSessions: channels.catalogue.client(PlaybackSessionServiceService),
     metadata: channels.catalogue.client(MetadataServiceService),
     tags: channels.catalogue.client(TagServiceService),
     folders: channels.catalogue.client(FolderServiceService),

@@ -39,6 +39,8 @@ describe('validation', () => {
     ['allow_download', '1', 2],
     ['monetization', '{"a":1}', '[1]'],
     ['monetization_id', '9007199254740991', '9007199254740992'],
+    ['max_sessions', '100000', '100001'],
+    ['max_sessions', '1', '0'],
     ['rolls', { pre: Array(100).fill('1') }, 'x'],
   ])('%s: accepts %j, rejects %j', (name, good, bad) => {
     expect(badFields({ [name]: good })).toEqual([])

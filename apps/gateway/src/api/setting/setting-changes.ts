@@ -67,6 +67,16 @@ export const settingChanges = z.strictObject({
   show_controls: legacy('The player shows controls.', 1),
   autohide_controls: legacy('The player hides the controls during playback.', 1),
   show_rss: legacy('The player offers the RSS feed.', 0),
+  max_sessions: clearable(
+    int(
+      { min: 1, max: 100_000 },
+      {
+        description:
+          'Maximum number of devices that may load a video with one personal token at the same time. Viewers without a personal token are counted ' +
+          'together. `""` or null removes the limit.',
+      },
+    ),
+  ).optional(),
   monetization_id: clearable(
     int({ min: 0, max: Number.MAX_SAFE_INTEGER }, { description: 'Id for monetization. `""` or null clears it.' }),
   ).optional(),
@@ -116,6 +126,7 @@ export function settingUpdate(settingId: string, changes: SettingChanges): { set
     embedWmode: changes.embed_wmode ?? '',
     useJavascriptApi: changes.use_javascript_api ?? false,
     javascriptApiAllowedDomains: changes.javascript_api_allowed_domains ?? '',
+    maxSessions: changes.max_sessions ?? undefined,
   })
   return { setting, mask: Object.keys(changes) }
 }

@@ -42,6 +42,10 @@ export const SettingResponse = z
     embed_wmode: schema.text('`wmode` of older players.', 'direct'),
     use_javascript_api: legacy('The page may control the player.'),
     javascript_api_allowed_domains: schema.text('Domains whose pages may control older players.'),
+    max_sessions: schema.text(
+      'Maximum number of devices that may load a video with one personal token at the same time. Empty if there is no limit.',
+      '2',
+    ),
     created_by_user_id: schema.id('user who created it'),
     last_modified_by_user_id: schema.id('user who changed it last'),
     time_created: schema.timestamp('Time of creation.'),
@@ -87,6 +91,7 @@ export function settingResponse(setting: Setting): z.input<typeof SettingRespons
     embed_wmode: setting.embedWmode,
     use_javascript_api: formatFlag(setting.useJavascriptApi),
     javascript_api_allowed_domains: setting.javascriptApiAllowedDomains,
+    max_sessions: formatNumber(setting.maxSessions),
     created_by_user_id: setting.createdByUserId,
     last_modified_by_user_id: setting.lastModifiedByUserId,
     time_created: formatOptionalTimestamp(setting.createTime),

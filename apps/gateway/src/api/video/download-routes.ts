@@ -59,6 +59,7 @@ export const createOriginalDownload = route({
   status: 201,
   params: z.object({ videoId: id('video') }),
   payload: z.strictObject(limits),
+  payloadOptional: true,
   audited: true,
   response: DownloadResponse,
   errorCodes: {

@@ -16,6 +16,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'Player settings profiles': 'Named sets of player settings, with an optional password.',
   Themes: 'Colours and skins of the player.',
   'Playback keys': 'Public keys with which tokens are verified that you sign yourself.',
+  'Playback sessions': 'Devices that load videos whose number of sessions is limited.',
   'Playback rules': 'Ordered rules about who may watch, and explanations of their decisions.',
   'IP security': 'Checks of an IP address against the allowed addresses of videos and playlists.',
   Playlists: 'Ordered lists of videos, also available as RSS.',

@@ -1,0 +1,93 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { type Client, serviceCall } from '@vitascope/grpc'
+import { everyAfterDelay } from '@vitascope/process'
+import { type PlaybackSessionServiceService, PlaybackSessionState } from '@vitascope/proto/catalogue/v1/playback_session'
+import { toWidestNetwork } from '@vitascope/security'
+import type { Logger, Metrics } from '@vitascope/telemetry'
+import { LRUCache } from 'lru-cache'
+
+const REPORT_EVERY_MS = 2_000
+/** The catalogue accepts this many sessions per call. */
+const MAX_REPORTED = 1_000
+const MAX_SESSIONS = 100_000
+/** A session that was idle for longer begins again. */
+const IDLE_MS = 60_000
+const MAX_USER_AGENT_LENGTH = 300
+
+/** A device that loads a video whose sessions are limited. */
+export interface SessionRequest {
+  videoId: string
+  /** Empty for viewers without a personal token, who are counted together. */
+  tokenId: string
+  maxSessions: number
+  address: string
+  userAgent: string
+}
+
+export interface SessionTracker {
+  /**
+   * Notes a request of a session. Returns why it is rejected, or undefined. A new session is admitted until its first
+   * report, at most 2 s later, and while the catalogue is unavailable.
+   */
+  check(request: SessionRequest): 'too_many_sessions' | 'session_ended' | undefined
+  /** Stops the reports. */
+  close(): void
+}
+
+interface Session extends Omit<SessionRequest, 'address'> {
+  sessionId: string
+  address: string
+  state: PlaybackSessionState
+  /** True if it made a request since the last report. */
+  isDue: boolean
+}
+
+/**
+ * Counts the sessions whose number is limited. The catalogue decides for all replicas which of them may continue. A
+ * request costs a hash and a lookup in memory, and each session a row in a report every 2 s.
+ */
+export function createSessionTracker({
+  client,
+  log,
+  metrics,
+}: {
+  client: Pick<Client<typeof PlaybackSessionServiceService>, 'reportPlaybackSessions'>
+  log: Logger
+  metrics: Metrics
+}): SessionTracker {
+  const sessions = new LRUCache<string, Session>({ max: MAX_SESSIONS, ttl: IDLE_MS, updateAgeOnGet: true })
+  metrics.gauge('vitascope_delivery_limited_sessions', 'Sessions of videos or tokens with a limit of sessions', [], (gauge) => {
+    sessions.purgeStale()
+    gauge.set(sessions.size)
+  })
+  const report = async (signal: AbortSignal): Promise<void> => {
+    const due = [...sessions.values()].filter(({ isDue }) => isDue)
+    for (let start = 0; start < due.length; start += MAX_REPORTED) {
+      const batch = due.slice(start, start + MAX_REPORTED)
+      for (const session of batch) session.isDue = false
+      const { states } = await client.reportPlaybackSessions({ sessions: batch }, serviceCall('delivery', randomUUID(), signal))
+      for (const [index, session] of batch.entries()) session.state = states[index] ?? session.state
+    }
+  }
+  const stop = new AbortController()
+  // It ends when it is stopped, and logs failures.
+  void everyAfterDelay(report, REPORT_EVERY_MS, log, stop.signal)
+  return {
+    check({ videoId, tokenId, maxSessions, address, userAgent }) {
+      const network = toWidestNetwork(address)
+      const agent = userAgent.slice(0, MAX_USER_AGENT_LENGTH).toWellFormed().replaceAll('\0', '')
+      const sessionId = createHash('sha256').update(`${tokenId}\n${network}\n${agent}`).digest('base64url').slice(0, 22)
+      const key = `${videoId} ${sessionId}`
+      const session = sessions.get(key) ?? {
+        ...{ videoId, tokenId, sessionId, maxSessions, address: network, userAgent: agent },
+        ...{ state: PlaybackSessionState.PLAYBACK_SESSION_STATE_ACTIVE, isDue: true },
+      }
+      session.isDue = true
+      session.maxSessions = maxSessions
+      sessions.set(key, session)
+      if (session.state === PlaybackSessionState.PLAYBACK_SESSION_STATE_TOO_MANY) return 'too_many_sessions'
+      return session.state === PlaybackSessionState.PLAYBACK_SESSION_STATE_ENDED ? 'session_ended' : undefined
+    },
+    close: () => stop.abort(),
+  }
+}

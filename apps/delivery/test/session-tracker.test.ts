@@ -1,0 +1,59 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { type ReportPlaybackSessionsRequest, PlaybackSessionState as State } from '@vitascope/proto/catalogue/v1/playback_session'
+import { createMetrics } from '@vitascope/telemetry'
+import { testLog, waitFor } from '@vitascope/testing'
+import { createSessionTracker, type SessionTracker } from '../src/session-tracker.ts'
+
+let tracker: SessionTracker | undefined
+afterEach(() => tracker?.close())
+
+const request = { videoId: '1', tokenId: 'one', maxSessions: 1, address: '192.0.2.7', userAgent: 'a' }
+
+function start(respond: (request: ReportPlaybackSessionsRequest) => State[]) {
+  const reports: ReportPlaybackSessionsRequest[] = []
+  const client = {
+    reportPlaybackSessions(sent: ReportPlaybackSessionsRequest) {
+      reports.push(sent)
+      return Promise.resolve().then(() => ({ states: respond(sent) }))
+    },
+  }
+  tracker = createSessionTracker({ client, log: testLog, metrics: createMetrics('test') })
+  return { check: tracker.check, reports }
+}
+
+test('a session is rejected from the report in which the catalogue rejects it, and admitted again later', async () => {
+  let second: State = State.PLAYBACK_SESSION_STATE_TOO_MANY
+  const { check } = start(({ sessions }) =>
+    sessions.map(({ userAgent }) => (userAgent === 'a' ? State.PLAYBACK_SESSION_STATE_ACTIVE : second)),
+  )
+  expect([check(request), check({ ...request, userAgent: 'b' })]).toEqual([undefined, undefined])
+  await waitFor(() => check({ ...request, userAgent: 'b' }) === 'too_many_sessions', { describe: 'the second session to be rejected' })
+  expect(check(request)).toBeUndefined()
+  second = State.PLAYBACK_SESSION_STATE_ENDED
+  await waitFor(() => check({ ...request, userAgent: 'b' }) === 'session_ended', { describe: 'the second session to end' })
+  second = State.PLAYBACK_SESSION_STATE_ACTIVE
+  await waitFor(() => check({ ...request, userAgent: 'b' }) === undefined, { describe: 'the second session to continue' })
+})
+
+test('sessions are admitted while the catalogue is unavailable, and reported later', async () => {
+  let isDown = true
+  const { check, reports } = start(({ sessions }) => {
+    if (isDown) throw new Error('the catalogue of this test is down')
+    return sessions.map(() => State.PLAYBACK_SESSION_STATE_TOO_MANY)
+  })
+  expect(check(request)).toBeUndefined()
+  await waitFor(() => reports.length > 0, { describe: 'a failed report' })
+  expect(check(request)).toBeUndefined()
+  isDown = false
+  await waitFor(() => check(request) === 'too_many_sessions', { describe: 'a later report' })
+})
+
+test('only sessions with requests are reported, in calls of at most 1,000', async () => {
+  const { check, reports } = start(({ sessions }) => sessions.map(() => State.PLAYBACK_SESSION_STATE_ACTIVE))
+  for (let index = 0; index < 1_500; index++) check({ ...request, userAgent: `${index}` })
+  await waitFor(() => reports.flatMap(({ sessions }) => sessions).length === 1_500, { describe: 'all sessions to be reported' })
+  expect(reports.map(({ sessions }) => sessions.length)).toEqual([1_000, 500])
+  check(request)
+  await waitFor(() => reports.length === 3, { describe: 'the next report' })
+  expect(reports[2]?.sessions).toMatchObject([{ videoId: '1', tokenId: 'one', maxSessions: 1, address: '192.0.2.7', userAgent: 'a' }])
+})
