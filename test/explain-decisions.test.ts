@@ -157,6 +157,7 @@ beforeAll(() => {
     ...{ policies, storage, objects: { open: async () => opened }, presign: undefined, isRedirecting: false },
     ...{ captionTexts: undefined, preview: undefined, tokenKeys: keys, pageHost: HOST, countries },
     sessions: { check: () => undefined, close: () => {} },
+    downloadCounts: { add: () => {} },
     refusals: { count: () => {}, report: () => {} },
   } as unknown as DeliveryParts
   const handle = createRequestHandler(parts)

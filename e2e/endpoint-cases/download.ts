@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
 import type { Fixture, NounRows } from '../support/table-row.ts'
 
 interface Download extends Record<string, unknown> {
@@ -19,6 +20,19 @@ const save = async (url: string) => {
   const bytes = Buffer.from(await response.arrayBuffer())
   return { status: response.status, disposition: response.headers.get('content-disposition'), bytes }
 }
+const countDownloads = async ({ clients, owner, playing }: Fixture) => {
+  const { video_id } = await playing()
+  const path = `/analytics/downloads/${owner.organisationId}/video/${video_id}`
+  const { status, body } = await clients.uploader.get<Record<'original' | 'mp4' | 'audio' | 'caption', number> & { days: object[] }>(path)
+  expect(status).toBe(200)
+  return body
+}
+const rejectedReports = (path: string, { owner, otherTenant }: Fixture) => [
+  { method: 'GET', path: path.replace('ORGANISATION', otherTenant.organisationId), status: 403, code: 'foreign_organisation' },
+  { method: 'GET', path: `${path.replace('ORGANISATION', owner.organisationId)}?date_start=x`, status: 400, fields: ['date_start'] },
+  { caller: 'system' as const, method: 'GET', path: path.replace('ORGANISATION', '999999'), status: 404 },
+  { caller: 'guest' as const, method: 'GET', path: path.replace('ORGANISATION', owner.organisationId), status: 401 },
+]
 const rejectedLimits = (call: { method: string; path: string }, payload: Record<string, unknown>) => [
   { ...call, payload: { ...payload, expires_in: 0 }, status: 400, fields: ['expires_in'] },
   { ...call, payload: { ...payload, expires_in: 86_401, ip: '300.1.1.1' }, status: 400, fields: ['expires_in', 'ip'] },
@@ -50,6 +64,7 @@ export const downloadRows: NounRows = {
         expect([other.status, await other.json()]).toMatchObject([403, { code: 'token_wrong_kind' }])
         const foreign = await create(fixture, { file: key, ip: '203.0.113.9' })
         expect((await save(foreign.url)).status).toBe(401)
+        await waitFor(async () => (await countDownloads(fixture)).mp4 > 0, { describe: 'the download to be counted' })
         const part = await fetch(file.url, { headers: { range: 'bytes=2-5' } })
         expect([part.status, Buffer.from(await part.arrayBuffer()).equals(played.subarray(2, 6))]).toEqual([206, true])
       },
@@ -88,6 +103,41 @@ export const downloadRows: NounRows = {
           ...rejectedLimits(call, {}),
         ]
       },
+    },
+    {
+      endpoint: 'GET /analytics/downloads/{organisation_id}',
+      async works(fixture) {
+        const { clients, owner } = fixture
+        const before = await countDownloads(fixture)
+        const original = await create(fixture, {}, 'download/original')
+        for (const range of [undefined, 'bytes=0-1', 'bytes=2-3']) {
+          await (await fetch(original.url, { headers: range === undefined ? {} : { range } })).arrayBuffer()
+        }
+        await waitFor(async () => (await countDownloads(fixture)).original === before.original + 2, {
+          describe: 'two downloads to be counted',
+        })
+        const { body } = await clients.system.get(`/analytics/downloads/${owner.organisationId}`)
+        const { days, ...totals } = await countDownloads(fixture)
+        expect(body).toMatchObject({ ...totals, video_id: undefined, days })
+        const past = await clients.owner.get(`/analytics/downloads/${owner.organisationId}?date_end=2020-01-01`)
+        expect(past.body).toMatchObject({ original: 0, mp4: 0, days: [], date_end: '2020-01-01' })
+      },
+      rejectedCalls: async (fixture) => rejectedReports('/analytics/downloads/ORGANISATION', fixture),
+    },
+    {
+      endpoint: 'GET /analytics/downloads/{organisation_id}/video/{video_id}',
+      async works(fixture) {
+        const { clients, owner } = fixture
+        const { video_id } = await fixture.playing()
+        const sum = ({ original, mp4, audio, caption }: Awaited<ReturnType<typeof countDownloads>>) => original + mp4 + audio + caption
+        const before = sum(await countDownloads(fixture))
+        await save((await create(fixture, { file: 'audio' })).url)
+        await waitFor(async () => sum(await countDownloads(fixture)) === before + 1, { describe: 'the download to be counted' })
+        const { body } = await clients.owner.get(`/analytics/downloads/${owner.organisationId}/video/999999`)
+        expect(body).toMatchObject({ video_id: '999999', original: 0, mp4: 0, audio: 0, caption: 0, days: [] })
+        expect(await countDownloads(fixture)).toMatchObject({ video_id, organisation_id: owner.organisationId })
+      },
+      rejectedCalls: async (fixture) => rejectedReports('/analytics/downloads/ORGANISATION/video/7', fixture),
     },
   ],
   samples: {

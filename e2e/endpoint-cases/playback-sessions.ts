@@ -113,5 +113,6 @@ export const playbackSessionRows: NounRows = {
       },
     },
   ],
-  samples: { payloads: {} },
+  // A session that does not exist: sessions only exist while files are loaded.
+  samples: { payloads: {}, make: async () => ({ session_id: 'vb3mK0ZcX1q2H8n4TzQ5aw' }) },
 }

@@ -7,6 +7,7 @@ import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisatio
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { DownloadServiceService } from '@vitascope/proto/catalogue/v1/download'
 import { EncodingFormatServiceService } from '@vitascope/proto/catalogue/v1/encoding_format'
 import { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
@@ -43,6 +44,8 @@ import type { CatalogueConfig } from './config.ts'
 import { contactFormHandlers } from './contact-form/contact-form-rpc.ts'
 import { createContactFormStore } from './contact-form/contact-form-store.ts'
 import { createSubmissionStore } from './contact-form/submission-store.ts'
+import { downloadHandlers } from './download/download-rpc.ts'
+import { createDownloadStore } from './download/download-store.ts'
 import { folderHandlers } from './folder/folder-rpc.ts'
 import { createFolderStore } from './folder/folder-store.ts'
 import { idHandlers } from './id/id-rpc.ts'
@@ -186,6 +189,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const captionSearchIndexer = createCaptionSearchIndexer(searchIndexDb, log)
   const policies = createPlaybackPolicyStore(db)
   const playbackSessions = createPlaybackSessionStore(db)
+  const downloads = createDownloadStore(db)
   const replicas = createOrganisationStore(db)
   const organisations = createOrganisations(replicas, createAuthLookup(auth.client(OrganisationServiceService)))
   const folders = createFolderStore(db)
@@ -225,6 +229,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   server.implement(QuotaServiceService, quotaHandlers(db, { reservations, organisations }))
   server.implement(VideoSummaryServiceService, videoSummaryHandlers(createVideoSummaryStore(db)))
   server.implement(PlaybackPolicyServiceService, playbackPolicyHandlers(policies, createPresentationPolicies(db)))
+  server.implement(DownloadServiceService, downloadHandlers(downloads, organisations))
   server.implement(PlaybackSessionServiceService, playbackSessionHandlers(playbackSessions))
   server.implement(PlaybackKeyServiceService, playbackKeyHandlers(createPlaybackKeyStore(db), organisations))
   server.implement(
@@ -297,6 +302,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const tables = [
     ...commonRetainedTables(db),
     { table: 'delivery_set', remove: policies.sweep },
+    { table: 'download_report', remove: downloads.sweep },
     { table: 'playback_session', remove: playbackSessions.sweep },
     deliveryRetention(db),
     { table: 'upload_reservation', remove: reservations.sweep },

@@ -28,6 +28,7 @@ import { parseCaptionPath } from './captions/hls-captions.ts'
 import { serveCaptions } from './captions/serve-captions.ts'
 import { type DeliveryPath, parseDeliveryPath, withToken } from './delivery-path.ts'
 import type { DeliveryPolicy } from './delivery-policy.ts'
+import type { DownloadCounts } from './download-counts.ts'
 import { findKind } from './file-kind.ts'
 import { createStreamReader, type ObjectReader } from './object/send-object.ts'
 import type { PolicyCache } from './policy-cache.ts'
@@ -59,6 +60,7 @@ export interface DeliveryParts {
   pageHost: string | undefined
   countries: Countries
   sessions: SessionTracker
+  downloadCounts: Pick<DownloadCounts, 'add'>
   refusals: RefusalReports
 }
 
@@ -147,7 +149,9 @@ export function createRequestHandler(parts: DeliveryParts) {
         signal,
       }
       try {
-        return await serveFile(parts, file, policy)
+        await serveFile(parts, file, policy)
+        if (download && isWholeDownload(request, response)) parts.downloadCounts.add(policy.videoId, download)
+        return
       } catch (error) {
         const isMissing = isDomainError(error) && (error.kind === 'not_found' || error.reason === 'BAD_OBJECT_NAME')
         if (!isMissing) throw error
@@ -260,6 +264,12 @@ function readPage({ headers }: IncomingMessage, pageHost: string | undefined): P
   const { origin, referer } = headers
   const page = origin ?? referer
   return { referrer: referer ?? origin, domain: toDomain(page), isOwnPage: isSameHost(page, pageHost) || isSameHost(page, headers.host) }
+}
+
+/** Returns whether a response begins at the first byte of a file. Programs that save files load the rest in further ranges. */
+function isWholeDownload({ method }: IncomingMessage, response: ServerResponse): boolean {
+  const range = String(response.getHeader('Content-Range') ?? '')
+  return method === 'GET' && (response.statusCode === 200 || (response.statusCode === 206 && range.startsWith('bytes 0-')))
 }
 
 /** Kinds of files by which sessions are counted. */

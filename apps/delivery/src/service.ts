@@ -7,6 +7,7 @@ import { isDomainError } from '@vitascope/errors'
 import { createPlatformServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
 import { downloadProgress, drainServer, type RunningService } from '@vitascope/process'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
+import { DownloadServiceService } from '@vitascope/proto/catalogue/v1/download'
 import { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
@@ -16,6 +17,7 @@ import { createUrlSigner, openStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { createCaptionTexts } from './captions/caption-texts.ts'
 import type { DeliveryConfig } from './config.ts'
+import { createDownloadCounts } from './download-counts.ts'
 import { createDownloadLimiter } from './download-limiter.ts'
 import { createRequestHandler } from './handle-request.ts'
 import { createObjectCache } from './object/object-cache.ts'
@@ -47,6 +49,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const { countryDatabaseFile } = config
   const countries = countryDatabaseFile === undefined ? NO_COUNTRIES : openCountries(countryDatabaseFile, { log, metrics })
   const sessions = createSessionTracker({ client: channel.client(PlaybackSessionServiceService), log, metrics })
+  const downloadCounts = createDownloadCounts({ client: channel.client(DownloadServiceService), log })
   const downloads = createDownloadLimiter(config.downloads, metrics)
   const policies = createPolicyCache(channel.client(PlaybackPolicyServiceService))
   const throttled = createThrottleReports({ policies, events: channel.client(EventServiceService), log })
@@ -65,6 +68,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     pageHost: config.publicUrl === undefined ? undefined : new URL(config.publicUrl).host,
     countries,
     sessions,
+    downloadCounts,
     refusals: createRefusalReports(log, metrics),
   })
 
@@ -122,6 +126,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
       await Promise.all([server, publicServer].map((running) => running && drainServer(running, drainMs)))
       countries.close()
       sessions.close()
+      await downloadCounts.close()
       throttled.close()
       channel.close()
       encoding.close()

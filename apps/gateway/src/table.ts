@@ -1,3 +1,4 @@
+import { downloadReportRoutes } from './api/analytics/download-report-routes.ts'
 import { eventRoutes } from './api/analytics/event-routes.ts'
 import { exportRoutes } from './api/analytics/export-routes.ts'
 import { insightRoutes } from './api/analytics/insight-routes.ts'
@@ -76,6 +77,7 @@ export const routes: readonly Route[] = [
   ...tusRoutes,
   ...reportRoutes,
   ...insightRoutes,
+  ...downloadReportRoutes,
   ...exportRoutes,
   ...eventRoutes,
 ]

@@ -14,6 +14,7 @@ import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_pa
 import { UserServiceService, UserType } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { DownloadServiceService } from '@vitascope/proto/catalogue/v1/download'
 import { EncodingFormatServiceService } from '@vitascope/proto/catalogue/v1/encoding_format'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
@@ -22,7 +23,9 @@ import { LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
 import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
+import { PlaybackKeyServiceService } from '@vitascope/proto/catalogue/v1/playback_key'
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
+import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
@@ -178,6 +181,9 @@ const OTHER_SERVICES: readonly ServiceDefinition[] = [
   SettingServiceService,
   ThemeServiceService,
   SecurityServiceService,
+  DownloadServiceService,
+  PlaybackKeyServiceService,
+  PlaybackSessionServiceService,
   PlaybackRulesServiceService,
   EntryServiceService,
   ClipServiceService,

@@ -1,6 +1,7 @@
 import type { Channel, Client, ServiceDefinition } from '@vitascope/grpc'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { DownloadServiceService } from '@vitascope/proto/catalogue/v1/download'
 import { EncodingFormatServiceService } from '@vitascope/proto/catalogue/v1/encoding_format'
 import { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
@@ -41,6 +42,7 @@ export const services = {
   metadata: MetadataServiceService,
   organisationReplica: OrganisationReplicaServiceService,
   overlays: OverlayServiceService,
+  downloads: DownloadServiceService,
   playbackKeys: PlaybackKeyServiceService,
   playbackRules: PlaybackRulesServiceService,
   playbackSessions: PlaybackSessionServiceService,

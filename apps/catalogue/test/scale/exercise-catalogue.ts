@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { type Call, type Principal, serviceCall } from '@vitascope/grpc'
 import { CaptionFileFormat, UpdateCaptionRequest } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactForm } from '@vitascope/proto/catalogue/v1/contact_form'
+import { DownloadFile } from '@vitascope/proto/catalogue/v1/download'
 import { UpdateFolderRequest } from '@vitascope/proto/catalogue/v1/folder'
 import { UpdateMediaRequest } from '@vitascope/proto/catalogue/v1/media'
 import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_replica'
@@ -80,6 +81,9 @@ export async function exerciseCatalogue(send: CatalogueClients, size: SeedSize):
   await send.playbackSessions.reportPlaybackSessions({ sessions: [session] }, internal)
   await send.playbackSessions.listPlaybackSessions({ videoId }, owner)
   await send.playbackSessions.endPlaybackSession({ videoId, sessionId: 'one' }, owner)
+  const counts = [{ videoId, file: DownloadFile.DOWNLOAD_FILE_MP4, count: 1 }]
+  await send.downloads.reportDownloads({ reportId: randomUUID(), counts }, internal)
+  await send.downloads.listDownloadDays({ organisationId: '1', videoId, dateStart: '2020-01-01', dateEnd: '2099-12-31' }, owner)
   await send.videos.createDownload({ videoId, file: { $case: 'rendition', value: 'h264_100' }, expiresInSeconds: 60, address: '' }, owner)
   await send.security.checkAddress({ address: '192.0.2.1', videoIds: Array.from({ length: 40 }, (_, nth) => toVideoId(nth)) }, system)
   for (const country of ['NL', '']) await send.locations.lookUpPostcode({ postcode: '1012', country }, owner)

@@ -11,6 +11,7 @@ import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_pa
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { DownloadServiceService } from '@vitascope/proto/catalogue/v1/download'
 import { EncodingFormatServiceService } from '@vitascope/proto/catalogue/v1/encoding_format'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
@@ -55,6 +56,7 @@ export interface Services {
   settings: Client<typeof SettingServiceService>
   themes: Client<typeof ThemeServiceService>
   security: Client<typeof SecurityServiceService>
+  downloads: Client<typeof DownloadServiceService>
   playbackKeys: Client<typeof PlaybackKeyServiceService>
   playbackRules: Client<typeof PlaybackRulesServiceService>
   playbackSessions: Client<typeof PlaybackSessionServiceService>
@@ -100,6 +102,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     settings: channels.catalogue.client(SettingServiceService),
     themes: channels.catalogue.client(ThemeServiceService),
     security: channels.catalogue.client(SecurityServiceService),
+    downloads: channels.catalogue.client(DownloadServiceService),
     playbackKeys: channels.catalogue.client(PlaybackKeyServiceService),
     playbackRules: channels.catalogue.client(PlaybackRulesServiceService),
     playbackSessions: channels.catalogue.client(PlaybackSessionServiceService),

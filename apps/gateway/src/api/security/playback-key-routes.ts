@@ -96,10 +96,10 @@ export const updatePlaybackKey = route({
   response: PlaybackKeyResponse,
   errorCodes: tooManyActive,
   async handle({ params, payload }, { caller, services, call }) {
+    const organisationId = requestedOrganisation(caller, params.organisationId)
     const updateMask = Object.keys(payload)
     if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have name or active' }])
     const key = PlaybackKey.create({ keyId: params.keyId, name: payload.name ?? '', active: payload.active ?? false })
-    const organisationId = requestedOrganisation(caller, params.organisationId)
     return playbackKeyResponse(
       required((await services.playbackKeys.updatePlaybackKey({ key, updateMask, organisationId }, call)).key, 'key'),
     )
