@@ -113,12 +113,12 @@ export const downloadRows: NounRows = {
         for (const range of [undefined, 'bytes=0-1', 'bytes=2-3']) {
           await (await fetch(original.url, { headers: range === undefined ? {} : { range } })).arrayBuffer()
         }
-        await waitFor(async () => (await countDownloads(fixture)).original === before.original + 2, {
+        await waitFor(async () => (await countDownloads(fixture)).original >= before.original + 2, {
           describe: 'two downloads to be counted',
         })
         const { body } = await clients.system.get(`/analytics/downloads/${owner.organisationId}`)
-        const { days, ...totals } = await countDownloads(fixture)
-        expect(body).toMatchObject({ ...totals, video_id: undefined, days })
+        const { original: originals, mp4, days } = await countDownloads(fixture)
+        expect(body).toMatchObject({ organisation_id: owner.organisationId, original: originals, mp4, days })
         const past = await clients.owner.get(`/analytics/downloads/${owner.organisationId}?date_end=2020-01-01`)
         expect(past.body).toMatchObject({ original: 0, mp4: 0, days: [], date_end: '2020-01-01' })
       },
