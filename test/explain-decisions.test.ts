@@ -137,7 +137,7 @@ beforeAll(() => {
   const principal: Principal = { kind: 'user', userId: '1', organisationId: '1', userType: 'standard', keyId: '1' }
   const call = { principal, requestId: 'r', signal: new AbortController().signal }
   const { explainPlayback } = playbackRulesHandlers({
-    rules: { find: async () => NO_RULES, set: async () => NO_RULES },
+    rules: { findOfPlaylist: async () => [], find: async () => NO_RULES, set: async () => NO_RULES },
     policies: { find: async () => stored, sweep: async () => 0 },
     organisations: { require: async () => {}, requireActive: async () => {} } as never,
     tokenKeys: keys,

@@ -3,7 +3,7 @@ import { parseAddressRules } from '@vitascope/security'
 import fc from 'fast-check'
 import { type Decision, decide, type PlaybackPolicy, type PlaybackRequest, type TokenClaims } from './decide.ts'
 import { parseDomainPattern } from './domain.ts'
-import { frameAncestors } from './frame-ancestors.ts'
+import { frameAncestors, intersectFrameAncestors } from './frame-ancestors.ts'
 import { compileRules, PLAYBACK_KINDS, type RuleFields } from './rules.ts'
 
 const NO_CONDITIONS = { domain: [], referrer: [], country: [], cidr: [], claim: [], kind: [] }
@@ -248,4 +248,14 @@ test.each<[string, Partial<PlaybackPolicy>, string]>([
   ['nothing allowed', { allowsByDefault: false }, "'self'"],
 ])('frame-ancestors with %s', (_, policy, expected) => {
   expect(frameAncestors({ ...OPEN, ...policy })).toBe(expected)
+})
+
+test.each([
+  [[], '*'],
+  [['*', '*'], '*'],
+  [['*', "'self' https://a.example:*"], "'self' https://a.example:*"],
+  [["'self' https://a.example:* https://b.example:*", "'self' https://b.example:* https://c.example:*"], "'self' https://b.example:*"],
+  [["'self' https://a.example:*", "'self' https://b.example:*"], "'self'"],
+])('a page with the frame ancestors %j has %s', (lists, expected) => {
+  expect(intersectFrameAncestors(lists)).toBe(expected)
 })

@@ -22,6 +22,12 @@ export function frameAncestors({ videoRules, organisationRules, allowsByDefault 
   return allowsByDefault ? '*' : formatSources(sources)
 }
 
+/** Returns the sources that all of the lists contain, for a page with several videos. */
+export function intersectFrameAncestors(lists: readonly string[]): string {
+  const [first, ...others] = lists.filter((list) => list !== '*').map((list) => list.split(' '))
+  return first ? first.filter((source) => others.every((list) => list.includes(source))).join(' ') : '*'
+}
+
 function concernsPages({ conditions: { kinds } }: Rule): boolean {
   return kinds.size === 0 || kinds.has('page')
 }

@@ -14,7 +14,7 @@ export {
 /** Domains of pages that embed videos. */
 export { type DomainPattern, isSameHost, parseDomainPattern, toDomain } from './domain.ts'
 /** Pages that may embed the player. */
-export { frameAncestors } from './frame-ancestors.ts'
+export { frameAncestors, intersectFrameAncestors } from './frame-ancestors.ts'
 /** Keys of organisations. */
 export { isTokenAlgorithm, type PlaybackKey, parsePublicKey, TOKEN_ALGORITHMS, type TokenAlgorithm } from './public-key.ts'
 /** Codes of refusals. */

@@ -7,6 +7,7 @@ import {
   decide,
   type FiredRule,
   frameAncestors,
+  intersectFrameAncestors,
   isSameHost,
   PLAYBACK_KINDS,
   type PlaybackKind,
@@ -110,8 +111,26 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
       })
       return { allowed, message, frameAncestors: frameAncestors(policy) }
     },
+    async decidePlaylistPage({ playlistId, address, referrer }, { signal }) {
+      const found = isId(playlistId) ? await rules.findOfPlaylist(playlistId, signal) : []
+      const page = { kind: 'page', address, now: new Date(), country: countries.find(address), height: undefined, isOwnPage: false } as const
+      const pages = found.map((pageRules) => {
+        const policy = buildPolicy({ ...OPEN_POLICY, ...pageRules })
+        const decision = decide(policy, { ...page, referrer: referrer || undefined, domain: toDomain(referrer), token: undefined })
+        return { ...decision, frameAncestors: frameAncestors(policy) }
+      })
+      const denied = pages.find(({ allowed }) => !allowed)
+      return {
+        allowed: denied === undefined,
+        message: denied?.message ?? '',
+        frameAncestors: intersectFrameAncestors(pages.map((one) => one.frameAncestors)),
+      }
+    },
   }
 }
+
+/** Parts of a policy that do not concern pages. */
+const OPEN_POLICY = { tokenRequired: false, passwordRequired: false, allowedIps: [], expireTime: undefined }
 
 function toExplanation({ allowed, code, rule, message, claim, reported }: Decision, country: string | undefined): ExplainPlaybackResponse {
   return {

@@ -39,6 +39,15 @@ export function toEffectiveRules({ video_rules, organisation_rules, denies_by_de
 
 export function createPlaybackRulesStore(db: Db): PlaybackRulesStore {
   return {
+    async findOfPlaylist(playlistId, signal) {
+      signal?.throwIfAborted()
+      const rows = await db.query<EffectiveRulesRow>(
+        `select distinct ${EFFECTIVE_RULES} from playlist_video p join video v using (video_id) join organisation o using (organisation_id)
+         where p.playlist_id = $1 and v.enabled and v.visibility = 'public'`,
+        [playlistId],
+      )
+      return rows.map(toEffectiveRules)
+    },
     async find(target, signal) {
       signal?.throwIfAborted()
       if ('organisationId' in target) {

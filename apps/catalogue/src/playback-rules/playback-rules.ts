@@ -18,7 +18,16 @@ export interface StoredPlaybackRules extends PlaybackRules {
 /** The video or organisation of rules. */
 export type RulesTarget = { videoId: string; scope: Scope } | { organisationId: string }
 
+/** The rules that decide about the page of a video. */
+export interface PageRules {
+  videoRules: PlaybackRule[]
+  organisationRules: PlaybackRule[]
+  deniesByDefault: boolean
+}
+
 export interface PlaybackRulesStore {
+  /** Returns the different rules of the public videos of a playlist, at most 25. */
+  findOfPlaylist(playlistId: string, signal?: AbortSignal): Promise<PageRules[]>
   /** Throws VIDEO_NOT_FOUND if the video does not exist in its scope. */
   find(target: RulesTarget, signal?: AbortSignal): Promise<StoredPlaybackRules>
   /** Replaces all rules. Throws VIDEO_NOT_FOUND if the video does not exist in its scope. */
