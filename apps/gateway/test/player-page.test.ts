@@ -27,6 +27,8 @@ const uploadHtml = '<!doctype html><html><head><title>Upload</title></head><body
 
 /** Ids that were requested from the catalogue, and those that became public. */
 const requested: string[] = []
+/** Tokens of the requests that rules decided. */
+const decidedTokens: string[] = []
 const published = new Set<string>()
 
 beforeAll(async () => {
@@ -58,7 +60,8 @@ beforeAll(async () => {
   catalogue.implement(
     { decidePage },
     {
-      async decidePage({ referrer }) {
+      async decidePage({ referrer, token }) {
+        decidedTokens.push(token)
         return { allowed: !referrer.includes('evil'), message: 'Not on this page.', frameAncestors: `'self' news.example` }
       },
     },
@@ -119,6 +122,12 @@ test('a page that the rules of the video do not allow shows a message instead of
   const html = await denied.text()
   expect([denied.status, html]).toEqual([403, expect.stringContaining('<meta name="vitascope:denied" content="Not on this page." />')])
   expect(html).not.toContain('og:title')
+})
+
+test('the rules of a video decide with the token in the URL of its page', async () => {
+  decidedTokens.length = 0
+  for (const query of ['?token=head.body.tag&autoplay=1', '', `?token=${'x'.repeat(2_049)}`]) await fetch(`${gateway.url}/player/42${query}`)
+  expect(decidedTokens).toEqual(['head.body.tag', '', ''])
 })
 
 test('pages send only their origin as Referer, and no permission for camera, microphone or location', async () => {

@@ -29,7 +29,7 @@ export function createPageDecider({
 }): (videoId: string, request: Request, response: Response) => Promise<PageDecision> {
   return async (videoId, request, response) => {
     const { address, requestId } = requestContext(response)
-    const token = request.query['token']
+    const token = readToken(request.originalUrl)
     const call = {
       principal: { kind: 'guest' as const },
       requestId,
@@ -38,7 +38,7 @@ export function createPageDecider({
     }
     const page = {
       ...{ videoId, address, referrer: request.headers.referer ?? '' },
-      token: typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH ? token : '',
+      token: token.length <= MAX_TOKEN_LENGTH ? token : '',
     }
     try {
       return await services.playbackRules.decidePage(page, call)
@@ -48,4 +48,10 @@ export function createPageDecider({
       throw error
     }
   }
+}
+
+/** Returns the token in the query of a player page, or an empty text. The app parses no queries. */
+function readToken(path: string): string {
+  const at = path.indexOf('?')
+  return at === -1 ? '' : (new URLSearchParams(path.slice(at)).get('token') ?? '')
 }
