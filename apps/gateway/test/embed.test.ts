@@ -100,6 +100,53 @@ describe('embed codes', () => {
     ])
   })
 
+  test('the responsive code fills its container and keeps the aspect ratio', async () => {
+    const common = {
+      src: `${gateway.url}/player/42`,
+      title: 'Launch day',
+      sandbox: 'allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-presentation allow-downloads',
+      allow: 'autoplay; fullscreen; picture-in-picture; encrypted-media; clipboard-write',
+      allowfullscreen: '',
+      loading: 'lazy',
+    }
+    const frame = async (query: Record<string, string>) => onlyElement(((await call('42/responsive', query)).body as string[])[0] ?? '')
+    expect(await frame({})).toEqual(['iframe', { ...common, width: '100%', style: 'border:0;width:100%;aspect-ratio:1280/720' }])
+    expect(await frame({ width: '640' })).toEqual([
+      'iframe',
+      { ...common, width: '640', height: '360', style: 'border:0;width:100%;max-width:640px;height:auto;aspect-ratio:1280/720' },
+    ])
+    expect(await frame({ width: '50%', token: 'to.k-en' })).toEqual([
+      'iframe',
+      { ...common, src: `${common.src}?token=to.k-en`, width: '50%', style: 'border:0;width:50%;aspect-ratio:1280/720' },
+    ])
+  })
+
+  test('the facade code has an element with all options, a link for pages without scripts, and the script', async () => {
+    const query = { width: '640', token: 'to.k-en', referrer_url: 'https://www.example.org/', show_presentation: 'true' }
+    const { body } = await call('42/facade', query)
+    const [facade, script, ...more] = parseFragment((body as string[])[0] ?? '').childNodes as DefaultTreeAdapterTypes.Element[]
+    const attributes = ({ attrs = [] }: Partial<DefaultTreeAdapterTypes.Element> = {}) =>
+      Object.fromEntries(attrs.map(({ name, value }) => [name, value]))
+    expect([facade?.tagName, attributes(facade)]).toEqual([
+      'div',
+      {
+        ...{ 'data-vitascope-video': '42', 'data-title': 'Launch day', 'data-width': '640', 'data-ratio': '2560/720' },
+        ...{ 'data-token': 'to.k-en', 'data-referrer-url': 'https://www.example.org/', 'data-presentation': 'true' },
+      },
+    ])
+    const [link] = (facade?.childNodes ?? []) as DefaultTreeAdapterTypes.Element[]
+    expect([link?.tagName, attributes(link), link?.childNodes[0]]).toMatchObject([
+      'a',
+      { href: `${gateway.url}/player/42?token=to.k-en` },
+      { value: 'Launch day' },
+    ])
+    expect([script?.tagName, attributes(script), more]).toEqual(['script', { async: '', src: `${gateway.url}/player/embed.js` }, []])
+  })
+
+  test.each(['responsive', 'facade'])('the %s code has no fixed height', async (type) => {
+    expect(await call(`42/${type}`, { height: '360' })).toMatchObject({ status: 400, body: { errors: [{ field: 'height' }] } })
+  })
+
   test('the iframe code without a requested size keeps the aspect ratio in narrow pages', async () => {
     const { body } = await call('42/iframe')
     const [, attributes] = onlyElement((body as string[])[0] ?? '')
@@ -252,6 +299,27 @@ describe('hostile texts', () => {
           expect(status).toBe(200)
           checkCode((body as string[])[0] ?? '', path, ['title', hostile])
         }
+      }
+    } finally {
+      title = 'Launch day'
+    }
+  })
+
+  test.each([
+    ['responsive', ['iframe']],
+    ['facade', ['div', 'a', 'script']],
+  ])('as title and token do not change the elements of the %s code', async (type, names) => {
+    try {
+      for (const hostile of hostileTexts) {
+        title = hostile
+        const { body } = await call(`42/${type}`, { token: hostile })
+        const elements = listElements(parseFragment((body as string[])[0] ?? ''))
+        expect(elements.map(({ tagName }) => tagName)).toEqual(names)
+        const values = new Map(elements.flatMap(({ attrs }) => attrs.map(({ name, value }) => [name, value])))
+        expect([...values.keys()].filter((name) => name.startsWith('on'))).toEqual([])
+        expect(values.get('title') ?? values.get('data-title')).toBe(hostile)
+        const player = new URL(values.get('href') ?? values.get('src') ?? '')
+        expect([player.origin, player.pathname, player.searchParams.get('token')]).toEqual([gateway.url, '/player/42', hostile])
       }
     } finally {
       title = 'Launch day'

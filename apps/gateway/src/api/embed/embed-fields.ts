@@ -31,7 +31,7 @@ export const positionQuery = {
 }
 
 export const slidesQuery = {
-  show_presentation: flag({ description: '`js` only. `true` shows the slides next to the video.' }).optional(),
+  show_presentation: flag({ description: '`js` and `facade` only. `true` shows the slides next to the video.' }).optional(),
 }
 
 function readWebAddress(value: unknown) {

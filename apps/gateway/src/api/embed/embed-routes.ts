@@ -1,9 +1,10 @@
 import { DomainError } from '@vitascope/errors'
 import { z } from 'zod'
+import { invalidField } from '../../server/payload/field-errors.ts'
 import { route } from '../../server/route/route.ts'
 import { id, oneOf } from '../../server/schema/fields.ts'
 import { findVideo } from '../video/video-routes.ts'
-import { type EmbedContent, frameCode, scriptCode } from './embed-code.ts'
+import { type EmbedContent, facadeCode, frameCode, responsiveCode, scriptCode } from './embed-code.ts'
 import { frameQuery, positionQuery, slidesQuery } from './embed-fields.ts'
 import { findEmbedded, type Picture, resolvePicture } from './find-embedded.ts'
 import { frameSize } from './frame-size.ts'
@@ -25,19 +26,36 @@ export const getEmbedCode = route({
     'those of all videos of their organisation.',
   params: z.object({
     id: id('video or playlist'),
-    type: oneOf(['js', 'iframe'], { description: '`js` is a script that creates the frame. `iframe` is the frame.' }).default('js'),
+    type: oneOf(['js', 'iframe', 'responsive', 'facade'], {
+      description:
+        '`js` is a script that creates the frame. `iframe` is the frame. `responsive` is a frame that fills its container. `facade` ' +
+        'shows the poster and a play button, and loads the player after a click.',
+    }).default('js'),
   }),
   query: z.object({ ...frameQuery, ...positionQuery, ...slidesQuery }),
   response: code,
   errorCodes: expired,
   async handle({ params, query }, context) {
     const { title, picture } = await findEmbedded(params.id, context)
-    const presentation = params.type === 'js' && query.show_presentation === true
-    const embedded = embed(params.id, title, presentation ? withSlidePanel(picture) : picture, query)
+    const presentation = SCRIPT_TYPES.has(params.type) && query.show_presentation === true
+    const isResponsive = RESPONSIVE_TYPES.has(params.type)
+    if (isResponsive && query.height !== undefined) {
+      throw invalidField('height', 'must be absent, because the height of this code follows from its width')
+    }
+    const size = isResponsive ? { ...query, width: query.width ?? '100%' } : query
+    const embedded = embed(params.id, title, presentation ? withSlidePanel(picture) : picture, size)
+    const options = { ...scriptOptions(query), presentation }
     if (params.type === 'iframe') return [frameCode(embedded, context.publicUrl)]
-    return [scriptCode(embedded, { ...scriptOptions(query), presentation }, context.publicUrl)]
+    if (params.type === 'responsive') return [responsiveCode(embedded, context.publicUrl)]
+    if (params.type === 'facade') return [facadeCode(embedded, options, context.publicUrl)]
+    return [scriptCode(embedded, options, context.publicUrl)]
   },
 })
+
+/** Types whose player is created by the script. */
+const SCRIPT_TYPES: ReadonlySet<string> = new Set(['js', 'facade'])
+/** Types without a fixed height. */
+const RESPONSIVE_TYPES: ReadonlySet<string> = new Set(['responsive', 'facade'])
 
 export const getPresentationCode = route({
   get: ['/embed/presentation/:videoId'],

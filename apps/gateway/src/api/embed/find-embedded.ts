@@ -30,7 +30,7 @@ export function resolvePicture({
   publishedWidth,
   publishedHeight,
   renditions,
-}: Pick<Video, 'publishedWidth' | 'publishedHeight' | 'renditions'>): Picture {
+}: Partial<Pick<Video, 'publishedWidth' | 'publishedHeight' | 'renditions'>>): Picture {
   const source = renditions?.width && renditions.height ? { width: renditions.width, height: renditions.height } : DEFAULT_PICTURE
   const scaled = (length: number, factor: number) => Math.max(1, Math.round(length * factor))
   if (publishedWidth) return { width: publishedWidth, height: publishedHeight || scaled(publishedWidth, source.height / source.width) }

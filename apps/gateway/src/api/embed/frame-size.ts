@@ -36,6 +36,14 @@ export function naturalHeight({ width, ratio }: FrameSize): string | undefined {
   return isPercent(width) ? undefined : scaled(width, pictureHeight / pictureWidth)
 }
 
+/**
+ * Returns the style of an iframe that fills its container up to the width, and whose height follows
+ * by the ratio.
+ */
+export function responsiveStyle({ width, ratio }: FrameSize): string {
+  return isPercent(width) ? `width:${width};aspect-ratio:${ratio}` : `width:100%;max-width:${width}px;height:auto;aspect-ratio:${ratio}`
+}
+
 function isPercent(length: string): boolean {
   return length.endsWith('%')
 }
