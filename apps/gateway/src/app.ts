@@ -4,6 +4,8 @@ import type { TransferLimiter } from '@vitascope/process'
 import type { AddressRules } from '@vitascope/security'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
+import { oembedPage } from './api/pages/oembed-page.ts'
+import { createFactsFinder } from './api/pages/page-facts.ts'
 import { playerPages } from './api/pages/player-pages.ts'
 import { uploadPage } from './api/pages/upload-page.ts'
 import { docsPages } from './server/docs/docs-pages.ts'
@@ -80,7 +82,9 @@ function expressApp(
     page('/openapi.json', (_request, response) => sendJsonBytes(response, document, { 'Cache-Control': 'no-cache' })),
   )
   app.use('/docs', docsPages(routes))
-  app.use('/player', playerPages(dependencies))
+  const pages = { ...dependencies, findFacts: createFactsFinder(dependencies) }
+  app.use('/player', playerPages(pages))
+  app.all('/oembed', toHandler(allowOrigins(['*'])), oembedPage(pages))
   app.all('/upload', uploadPage(dependencies))
   app.all(
     '/',

@@ -20,9 +20,16 @@ let catalogueAddress: string
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let alone: Awaited<ReturnType<typeof startTestGateway>>
 
-/** 42 is public, 43 has a password, 44 has expired, 77 is a playlist of 43. */
+/**
+ * 42 is public, 43 has a password, 44 has expired, 46 requires a token, 47 is restricted to addresses, 48 is unlisted, 77
+ * is a playlist of 43.
+ */
 const buildVideo = (videoId: string) =>
-  Video.create({ videoId, title: `Video ${videoId}`, deliveryVersion: 'v1', renditions: { posterPath: 'poster.jpg' } })
+  Video.fromPartial({
+    ...{ videoId, title: `Video ${videoId}`, deliveryVersion: 'v1', createTime: new Date('2030-01-02T03:04:05Z') },
+    renditions: { posterPath: 'poster.jpg', hlsPath: 'master.m3u8', durationSeconds: 61 },
+    ...{ tokenRequired: videoId === '46', ipRestricted: videoId === '47', visibility: videoId === '48' ? 'unlisted' : 'public' },
+  })
 const uploadHtml = '<!doctype html><html><head><title>Upload</title></head><body></body></html>'
 
 /** Ids that were requested from the catalogue, and those that became public. */
@@ -41,7 +48,7 @@ beforeAll(async () => {
       if (published.has(videoId)) return { video: buildVideo(videoId) }
       if (videoId === '44') throw new DomainError('not_found', 'VIDEO_EXPIRED', 'The "sale" is over.')
       if (videoId === '45') throw new DomainError('unavailable', 'OVERLOADED', 'try again')
-      if (!['42', '43'].includes(videoId)) throw notFound('video', videoId)
+      if (!['42', '43', '46', '47', '48'].includes(videoId)) throw notFound('video', videoId)
       return { video: buildVideo(videoId) }
     },
   }
@@ -126,9 +133,25 @@ test('a page that the rules of the video do not allow shows a message instead of
 
 test('the rules of a video decide with the token in the URL of its page', async () => {
   decidedTokens.length = 0
-  for (const query of ['?token=head.body.tag&autoplay=1', '', `?token=${'x'.repeat(2_049)}`]) await fetch(`${gateway.url}/player/42${query}`)
+  for (const query of ['?token=head.body.tag&autoplay=1', '', `?token=${'x'.repeat(2_049)}`])
+    await fetch(`${gateway.url}/player/42${query}`)
   expect(decidedTokens).toEqual(['head.body.tag', '', ''])
 })
+
+test('only the page of a video that everyone may watch has data for search engines', async () => {
+  const hasData = async (id: string) => (await fetchPage(id)).html.includes('<script type="application/ld+json">')
+  const ids = ['42', '43', '44', '46', '47', '48', '77', '41']
+  expect(await Promise.all(ids.map(hasData))).toEqual(ids.map((id) => id === '42'))
+  const { html } = await fetchPage('42')
+  expect(html).toContain(`"contentUrl":"${gateway.url}/delivery/42/v1/master.m3u8"`)
+  expect(html).toContain('"uploadDate":"2030-01-02T03:04:05.000Z","duration":"PT1M1S"')
+}, 60_000)
+
+test('a page links to its oEmbed documents unless viewers need a token or a password', async () => {
+  const countLinks = async (id: string) => ((await fetchPage(id)).html.match(/\+oembed"/g) ?? []).length
+  const ids = ['42', '43', '46', '47', '48', '77', '41']
+  expect(await Promise.all(ids.map(countLinks))).toEqual([2, 0, 0, 2, 2, 2, 0])
+}, 60_000)
 
 test('pages send only their origin as Referer, and no permission for camera, microphone or location', async () => {
   for (const path of ['/player/42?token=secret', '/upload', '/docs']) {

@@ -33,9 +33,9 @@ export const LIMIT_DESCRIPTIONS: Readonly<Record<keyof Limits, string>> = {
     'points a second of player events of one address or key: one for each event, and one more for each ten intervals in a request. Player events use no other budget, because many viewers can share the address of a school',
   views: 'new views of one video from one address in a minute',
   event_mb: 'megabytes that the events of one address add to the database of analytics in an hour',
-  media: 'requests a second of one address for `/player` and `/delivery`',
-  media_at_once: 'active requests of one address for `/player` and `/delivery`',
-  unknown: 'requests a second of one address for ids that do not exist, to `/player` and `/delivery`',
+  media: 'requests a second of one address for `/player`, `/oembed` and `/delivery`',
+  media_at_once: 'active requests of one address for `/player`, `/oembed` and `/delivery`',
+  unknown: 'requests a second of one address for ids that do not exist, to `/player`, `/oembed` and `/delivery`',
   burst: 'burst window in seconds. All requests that are allowed within a window may arrive at the same time',
   cost: 'points that a request of each kind uses: a read, a write, or the start of long work',
 }

@@ -61,18 +61,21 @@ function paths(limits: Partial<Limits> | 'off', bounds?: { waiting: number; acti
 }
 const FILE = '/delivery/42/v1/h264_400/seg-1.m4s'
 
-test.each([FILE, '/player/42', '/player/assets/app.js'])('limits the concurrent requests of one address: %s', async (url) => {
-  const { send, passed, end } = paths({ media_at_once: 3 })
-  for (let nth = 0; nth < 3; nth++) expect(await send(url)).toBeUndefined()
-  expect(await send(url)).toMatchObject({
-    status: 429,
-    headers: { 'Retry-After': '1', 'RateLimit-Policy': '"media_at_once";q=3;qu="concurrent-requests"', RateLimit: '"media_at_once";r=0' },
-    body: { code: 'too_many_at_once', status: 429 },
-  })
-  expect(await send(url, { address: '192.0.2.2' })).toBeUndefined()
-  end(passed[0])
-  expect(await send(url)).toBeUndefined()
-})
+test.each([FILE, '/player/42', '/player/assets/app.js', '/oembed?url=x'])(
+  'limits the concurrent requests of one address: %s',
+  async (url) => {
+    const { send, passed, end } = paths({ media_at_once: 3 })
+    for (let nth = 0; nth < 3; nth++) expect(await send(url)).toBeUndefined()
+    expect(await send(url)).toMatchObject({
+      status: 429,
+      headers: { 'Retry-After': '1', 'RateLimit-Policy': '"media_at_once";q=3;qu="concurrent-requests"', RateLimit: '"media_at_once";r=0' },
+      body: { code: 'too_many_at_once', status: 429 },
+    })
+    expect(await send(url, { address: '192.0.2.2' })).toBeUndefined()
+    end(passed[0])
+    expect(await send(url)).toBeUndefined()
+  },
+)
 
 test('a /48 has four times as many concurrent requests', async () => {
   const { send } = paths({ media_at_once: 2 })

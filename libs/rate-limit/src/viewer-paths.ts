@@ -9,13 +9,13 @@ import type { Limits } from './limits.ts'
 import { RateLimited } from './rate-limited.ts'
 
 /**
- * Requests for `/player` and `/delivery` that wait for the first byte of their response, per
- * process.
+ * Requests for `/player`, `/oembed` and `/delivery` that wait for the first byte of their response,
+ * per process.
  */
 const MAX_WAITING = 4_096
 /**
- * Requests for `/player` and `/delivery` in progress, per process. At the gateway, each uses
- * one client socket and one socket to delivery.
+ * Requests for `/player`, `/oembed` and `/delivery` in progress, per process. At the gateway, each
+ * uses one client socket and one socket to delivery.
  */
 const MAX_ACTIVE = 10_000
 /** Ids found within this time are served regardless of the unknown-id budget of the address. */
@@ -23,7 +23,7 @@ const KNOWN_TTL_MS = 600_000
 const MAX_KNOWN = 50_000
 const LOG_INTERVAL_MS = 1_000
 
-const VIEWER_PATH = /^(\/player|\/delivery)(?:[/?]|$)/
+const VIEWER_PATH = /^(\/player|\/oembed|\/delivery)(?:[/?]|$)/
 const DELIVERY_ID = /^\/delivery\/(?:presentation\/)?\d{1,19}\//
 const EXPOSED_HEADERS = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 
@@ -32,7 +32,7 @@ export interface ViewerRejection {
   status: 429 | 503
   code: string
   detail: string
-  /** `/player` or `/delivery`. */
+  /** `/player`, `/oembed` or `/delivery`. */
   instance: string
   /** Seconds. */
   retryAfter: number
@@ -75,10 +75,10 @@ export function createUnknownIds(limits: Limits | 'off'): UnknownIds {
 }
 
 /**
- * Limits concurrent requests to `/player` and `/delivery`, in total (503) and per address (429),
- * before any other processing. The limits per address lie above the load of 500 viewers behind one
- * address, so that only attackers reach them. Each process counts for itself, because a segment
- * must not cost a Redis round trip.
+ * Limits concurrent requests to `/player`, `/oembed` and `/delivery`, in total (503) and per address
+ * (429), before any other processing. The limits per address lie above the load of 500 viewers
+ * behind one address, so that only attackers reach them. Each process counts for itself, because a
+ * segment must not cost a Redis round trip.
  */
 export function limitViewerPaths(
   listener: RequestListener,
@@ -106,13 +106,13 @@ export function limitViewerPaths(
   let rejected = 0
   const counter = metrics.counter(
     'vitascope_http_viewer_requests_rejected_total',
-    'Requests for /player and /delivery that a limit rejected, by error code',
+    'Requests for /player, /oembed and /delivery that a limit rejected, by error code',
     ['code'],
   )
-  metrics.gauge('vitascope_http_viewer_requests', 'Active requests for /player and /delivery', [], (gauge) => gauge.set(active))
+  metrics.gauge('vitascope_http_viewer_requests', 'Active requests for /player, /oembed and /delivery', [], (gauge) => gauge.set(active))
   const logSoon = () =>
     setTimeout(() => {
-      log.warn({ rejected }, 'requests for /player and /delivery rejected')
+      log.warn({ rejected }, 'requests for /player, /oembed and /delivery rejected')
       rejected = 0
     }, LOG_INTERVAL_MS).unref()
 

@@ -8,8 +8,9 @@ import type { Response } from 'express'
 import type { Services } from '../../clients/services.ts'
 import { type RequestContext, requestContext } from '../../server/http/request-context.ts'
 import type { ConcurrencyLimit } from '../../server/limits/adaptive-concurrency-limit.ts'
+import { resolvePicture } from '../embed/find-embedded.ts'
 import { videoUriResponse } from '../video/video-uri-response.ts'
-import type { PageFacts, ShareData } from './share-tags.ts'
+import type { PageFacts, SearchData, ShareData, ShareImage } from './share-data.ts'
 
 /**
  * Deadline of the lookup, because only other sites need its result and the page should not wait.
@@ -27,12 +28,15 @@ export interface FactsDependencies {
   mediaUrl: () => string
 }
 
+/** Finds the public facts of a player page. See `createFactsFinder`. */
+export type FactsFinder = (id: string, response: Response) => Promise<PageFacts | undefined>
+
 /**
  * Returns a function that finds the public facts of a player page, as guests may see them. It
  * returns undefined if the catalogue is unavailable, or if the client requested too many unknown
  * ids. An unknown id is cached for 2 s, and concurrent requests for one id share one lookup.
  */
-export function createFactsFinder(dependencies: FactsDependencies): (id: string, response: Response) => Promise<PageFacts | undefined> {
+export function createFactsFinder(dependencies: FactsDependencies): FactsFinder {
   const facts = createLoadingCache<PageFacts | undefined>({
     max: MAX_UNKNOWN,
     ttlMs: (page) => (page?.shows === 'none' ? UNKNOWN_TTL_MS : 0),
@@ -86,26 +90,60 @@ async function fetchFacts(id: string, services: Services, mediaUrl: string, call
   }
   const { playlist, videos } = await services.playlists.findPublicPlaylist({ playlistId: id, skip: 0 }, call)
   const [first] = videos
-  const picture = first ? await loadShareData(first, services, mediaUrl, call) : WITHOUT_PICTURE
+  const shown = first ? await loadShareData(first, services, mediaUrl, call) : WITHOUT_VIDEO
   const { title, description } = playlist ?? { title: '', description: '' }
-  return playlist && { shows: 'playlist', shared: { ...picture, id, title, description, isUnlisted: false, canPlayInline: false } }
+  const ofPlaylist = { id, title, description, isUnlisted: false, canPlayInline: false, requiresCredential: false, search: undefined }
+  return playlist && { shows: 'playlist', shared: { ...shown, ...ofPlaylist } }
 }
 
-const WITHOUT_PICTURE = { language: '', image: '', width: 1280, height: 720 }
+const WITHOUT_VIDEO = { language: '', images: [], ...resolvePicture({}) }
 
 async function loadShareData(video: Video, services: Services, mediaUrl: string, call: Call): Promise<ShareData> {
-  const isProtected = video.tokenRequired || video.ipRestricted || (await hasPassword(video, services, call))
+  const requiresCredential = video.tokenRequired || (await hasPassword(video, services, call))
+  const isProtected = requiresCredential || video.ipRestricted
+  const isUnlisted = video.visibility === 'unlisted'
   return {
     id: video.videoId,
     title: video.title,
     description: video.sharing?.text || video.description,
     language: video.language,
-    image: isProtected ? '' : videoUriResponse(video, mediaUrl).poster_frame,
-    width: video.publishedWidth ?? (video.renditions?.width || 1280),
-    height: video.publishedHeight ?? (video.renditions?.height || 720),
-    isUnlisted: video.visibility === 'unlisted',
+    images: isProtected ? [] : listImages(video, mediaUrl),
+    ...resolvePicture(video),
+    isUnlisted,
     canPlayInline: video.sharing?.embedWithinSocial ?? false,
+    requiresCredential,
+    search: isProtected || isUnlisted ? undefined : searchData(video, mediaUrl),
   }
+}
+
+/** Short sides of the poster and of the thumbnail, in pixels. Smaller pictures are not enlarged. */
+const POSTER_SHORT_SIDE = 720
+const THUMBNAIL_SHORT_SIDE = 240
+
+/** Returns the public stills of a video, the largest first. */
+function listImages(video: Video, mediaUrl: string): ShareImage[] {
+  const { poster_frame, thumbnail } = videoUriResponse(video, mediaUrl)
+  const image = (url: string, shortSide: number) => (url === '' ? [] : [{ url, ...imageSize(video, shortSide) }])
+  return [...image(poster_frame, POSTER_SHORT_SIDE), ...image(thumbnail, THUMBNAIL_SHORT_SIDE)]
+}
+
+/**
+ * Returns the size of a still. It is that of the encoder: the picture scaled to the short side, with
+ * even numbers of pixels.
+ */
+function imageSize({ renditions }: Video, shortSide: number): { width: number; height: number } {
+  const { width, height } = renditions?.width && renditions.height ? renditions : resolvePicture({})
+  const scale = Math.min(1, shortSide / Math.min(width, height), (4 * shortSide) / Math.max(width, height))
+  const scaled = (pixels: number) => Math.max(2, 2 * (scale === 1 ? Math.floor(pixels / 2) : Math.round((pixels * scale) / 2)))
+  return { width: scaled(width), height: scaled(height) }
+}
+
+/** Returns undefined until the video has files. */
+function searchData(video: Video, mediaUrl: string): SearchData | undefined {
+  const { hls, download_link } = videoUriResponse(video, mediaUrl)
+  const contentUrl = download_link || hls
+  if (contentUrl === '' || !video.createTime) return undefined
+  return { uploadTime: video.createTime, durationSeconds: video.renditions?.durationSeconds ?? 0, contentUrl }
 }
 
 async function hasPassword({ videoId }: Video, services: Services, call: Call): Promise<boolean> {

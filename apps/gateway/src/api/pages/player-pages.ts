@@ -4,26 +4,30 @@ import { page, sendHtml } from '../../server/http/page.ts'
 import { domainError } from '../../server/http/problem.ts'
 import { readBuiltPage, webPolicy } from './built-page.ts'
 import { ALLOWED, createPageDecider } from './page-decision.ts'
-import { createFactsFinder, type FactsDependencies } from './page-facts.ts'
+import type { FactsDependencies, FactsFinder } from './page-facts.ts'
 import { withFacts } from './share-tags.ts'
 
 interface Parts extends FactsDependencies {
+  findFacts: FactsFinder
   webDir: string
   /** Origin that delivery redirects to. */
   redirectOrigin?: string | undefined
   doNotTrack: 'respect' | 'ignore'
 }
 
-/** Serves `/player/assets/*`, `/player/embed.js` and `/player/{id}` from the built web pages. */
+/**
+ * Serves `/player/assets/*`, `/player/embed.js` and `/player/{id}` from the built web pages, and
+ * `/player/{id}/poster.jpg`.
+ */
 export function playerPages(dependencies: Parts): Router {
-  const { webDir, publicUrl } = dependencies
-  const findFacts = createFactsFinder(dependencies)
+  const { webDir, publicUrl, findFacts } = dependencies
   const decidePage = createPageDecider(dependencies)
   const router = Router({ caseSensitive: true })
   const withTrackingTag = (html: string) =>
     dependencies.doNotTrack === 'ignore' ? html.replace('</title>', `</title>\n    ${TRACK_ALL_TAG}`) : html
   router.use('/assets', page('/player/assets/*', assets(join(webDir, 'assets'))))
   router.all('/embed.js', page('/player/embed.js', embedScript(webDir)))
+  router.all('/:id/poster.jpg', page('/player/:id/poster.jpg', redirectToPoster(findFacts)))
   router.all(
     '/:id',
     page('/player/:id', async (request, response) => {
@@ -47,6 +51,22 @@ export function playerPages(dependencies: Parts): Router {
   return router
 }
 
+/**
+ * Redirects to the poster of a video, or of the first video of a playlist. The URL of the poster
+ * itself changes with the files of the video. Delivery decides whether the viewer may load it.
+ */
+function redirectToPoster(findFacts: FactsFinder): RequestHandler {
+  return async (request, response) => {
+    const facts = await findFacts(String(request.params['id']), response)
+    if (facts === undefined) throw domainError('unavailable', 'SERVICE_UNAVAILABLE', 'the poster cannot be looked up now; try again', 1)
+    const url = facts.shows === 'none' ? undefined : facts.shared.images[0]?.url
+    if (url === undefined) throw domainError('not_found', 'NOT_FOUND', 'there is no public poster')
+    response.setHeader('Cache-Control', 'public, max-age=60')
+    for (const [name, value] of Object.entries(OTHER_SITES)) response.setHeader(name, value)
+    response.redirect(302, url)
+  }
+}
+
 /** With this tag, players send events of all viewers, whatever their browsers request. */
 const TRACK_ALL_TAG = '<meta name="vitascope:events" content="all" />'
 
@@ -57,13 +77,15 @@ function assets(folder: string): RequestHandler {
     serve(request, response, (error?: unknown) => next(error === undefined ? domainError('not_found', 'NOT_FOUND', 'no such file') : error))
 }
 
+/** Headers of files that pages of every origin load. */
+const OTHER_SITES = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
+
 /**
  * Pages of every origin load the script under this fixed name, so it is cached for minutes only.
  */
 function embedScript(webDir: string): RequestHandler {
-  const headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
   return (_request, response, next) =>
-    response.sendFile('embed.js', { root: webDir, maxAge: '5m', headers }, (error?: Error) => {
+    response.sendFile('embed.js', { root: webDir, maxAge: '5m', headers: OTHER_SITES }, (error?: Error) => {
       if (error) next(response.headersSent ? error : domainError('not_found', 'NOT_FOUND', 'no such file'))
     })
 }

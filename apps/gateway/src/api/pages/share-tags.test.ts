@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals'
 import { type DefaultTreeAdapterTypes, parse } from 'parse5'
 import { hostileTexts } from '../../../test/hostile-texts.ts'
-import { type ShareData, withFacts, withShareTags } from './share-tags.ts'
+import type { ShareData } from './share-data.ts'
+import { withFacts, withShareTags } from './share-tags.ts'
+import { isoDuration } from './video-object.ts'
 
 const html = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8" /><title>Video</title></head><body><p>x</p></body></html>'
 
@@ -11,11 +13,13 @@ function shareData(fields: Partial<ShareData> = {}): ShareData {
     title: 'Launch day',
     description: 'What happened',
     language: 'en-GB',
-    image: 'https://video.example.org/delivery/42/v/poster.jpg',
+    images: [{ url: 'https://video.example.org/delivery/42/v/poster.jpg', width: 1280, height: 720 }],
     width: 1280,
     height: 720,
     isUnlisted: false,
     canPlayInline: true,
+    requiresCredential: false,
+    search: undefined,
     ...fields,
   }
 }
@@ -66,7 +70,7 @@ test('a video that other sites may embed has player tags', () => {
 })
 
 test('a video that other sites may not embed has no player tags', () => {
-  const { tags } = parseHead(shareData({ canPlayInline: false, image: '', language: '' }))
+  const { tags } = parseHead(shareData({ canPlayInline: false, images: [], language: '' }))
   expect(Object.keys(tags)).toEqual([
     'og:type',
     'og:title',
@@ -77,6 +81,80 @@ test('a video that other sites may not embed has no player tags', () => {
     'twitter:description',
   ])
   expect(tags['twitter:card']).toBe('summary_large_image')
+})
+
+const search = {
+  uploadTime: new Date('2030-01-02T03:04:05Z'),
+  durationSeconds: 3_723.4,
+  contentUrl: 'https://video.example.org/delivery/42/v/master.m3u8',
+}
+
+/** Returns the attributes of the elements in the head, and their texts. */
+function listHead(shared: ShareData, tagName: string) {
+  const page = listElements(parse(withShareTags(html, shared, 'https://video.example.org')))
+  return page
+    .filter((element) => element.tagName === tagName && element.parentNode?.nodeName === 'head')
+    .map(({ attrs, childNodes: [text] }) => ({
+      ...Object.fromEntries(attrs.map(({ name, value }) => [name, value])),
+      text: text && 'value' in text ? text.value : '',
+    }))
+}
+
+test('a page links to its oEmbed documents, except if viewers need a token or a password', () => {
+  const url = (format: string) => `https://video.example.org/oembed?url=https%3A%2F%2Fvideo.example.org%2Fplayer%2F42&format=${format}`
+  const link = { rel: 'alternate', title: 'Launch day', text: '' }
+  expect(listHead(shareData({ isUnlisted: true }), 'link')).toEqual([
+    { ...link, type: 'application/json+oembed', href: url('json') },
+    { ...link, type: 'text/xml+oembed', href: url('xml') },
+  ])
+  expect(listHead(shareData({ requiresCredential: true }), 'link')).toEqual([])
+})
+
+test('a page with search data has a VideoObject, and no other page has one', () => {
+  const [script, ...more] = listHead(shareData({ search }), 'script')
+  expect([script, more]).toMatchObject([{ type: 'application/ld+json' }, []])
+  expect(JSON.parse(script?.text ?? '')).toEqual({
+    '@context': 'https://schema.org',
+    '@type': 'VideoObject',
+    name: 'Launch day',
+    description: 'What happened',
+    thumbnailUrl: ['https://video.example.org/delivery/42/v/poster.jpg'],
+    uploadDate: '2030-01-02T03:04:05.000Z',
+    duration: 'PT1H2M3S',
+    embedUrl: 'https://video.example.org/player/42',
+    contentUrl: 'https://video.example.org/delivery/42/v/master.m3u8',
+    inLanguage: 'en-GB',
+  })
+  expect(listHead(shareData(), 'script')).toEqual([])
+})
+
+test('a VideoObject has no empty fields', () => {
+  const fields = { description: '', language: '', images: [], search: { ...search, durationSeconds: 0 } }
+  const [script] = listHead(shareData(fields), 'script')
+  expect(Object.keys(JSON.parse(script?.text ?? ''))).toEqual(['@context', '@type', 'name', 'uploadDate', 'embedUrl', 'contentUrl'])
+})
+
+test.each([
+  [0.2, 'PT1S'],
+  [59.6, 'PT1M'],
+  [61, 'PT1M1S'],
+  [3_600, 'PT1H'],
+  [90_061, 'PT25H1M1S'],
+])('the ISO duration of %p s is %s', (seconds, duration) => {
+  expect(isoDuration(seconds)).toBe(duration)
+})
+
+test('a hostile text in a VideoObject or a link adds no element and is not changed', () => {
+  const list = (text: string) => {
+    const shared = shareData({ title: text, description: text, search })
+    return { names: parseHead(shared).names, links: listHead(shared, 'link'), scripts: listHead(shared, 'script') }
+  }
+  const { names } = list('x')
+  for (const text of [...hostileTexts, '<!--<script>', "$& $' $` $1"]) {
+    const head = list(text)
+    expect([head.names, head.links.length]).toEqual([names, 2])
+    expect(JSON.parse(head.scripts[0]?.text ?? '')).toMatchObject({ name: text, description: text })
+  }
 })
 
 test('a long description is truncated between characters', () => {

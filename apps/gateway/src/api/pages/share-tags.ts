@@ -1,24 +1,7 @@
 import { escapeHtml } from '../../server/http/page.ts'
-
-/** Public data of a player page for other sites. */
-export interface ShareData {
-  id: string
-  title: string
-  description: string
-  /** Language code, empty if unknown. */
-  language: string
-  /** Empty if there is no public image. */
-  image: string
-  width: number
-  height: number
-  /** True if search engines must not list the page. */
-  isUnlisted: boolean
-  /** True if social sites may play the video inline. */
-  canPlayInline: boolean
-}
-
-/** Facts embedded in a player page, so that it does not request what does not exist. */
-export type PageFacts = { shows: 'video' | 'playlist'; shared: ShareData } | { shows: 'none'; expired?: string; denied?: string }
+import { oembedUrl } from './oembed-request.ts'
+import type { PageFacts, ShareData } from './share-data.ts'
+import { videoObject } from './video-object.ts'
 
 /** Every site cuts longer descriptions. */
 const MAX_DESCRIPTION_LENGTH = 300
@@ -28,17 +11,18 @@ export function shareTags(shared: ShareData, publicUrl: string): string {
   const page = `${publicUrl}/player/${shared.id}`
   const description = [...shared.description].slice(0, MAX_DESCRIPTION_LENGTH).join('')
   const size = { width: String(shared.width), height: String(shared.height) }
+  const image = shared.images[0]?.url ?? ''
   const common: [string, string][] = [
     ['og:type', 'video.other'],
     ['og:title', shared.title],
     ['og:url', page],
     ['og:description', description],
-    ['og:image', shared.image],
+    ['og:image', image],
     ['og:locale', shared.language.replaceAll('-', '_')],
     ['twitter:card', shared.canPlayInline ? 'player' : 'summary_large_image'],
     ['twitter:title', shared.title],
     ['twitter:description', description],
-    ['twitter:image', shared.image],
+    ['twitter:image', image],
   ]
   const player: [string, string][] = [
     ['og:video', page],
@@ -55,6 +39,15 @@ export function shareTags(shared: ShareData, publicUrl: string): string {
     .filter(([, content]) => content !== '')
     .map(([name, content]) => `<meta ${name.startsWith('og:') ? 'property' : 'name'}="${name}" content="${escapeHtml(content)}" />`)
     .join('\n    ')
+}
+
+/** Returns the links with which other sites find the oEmbed document, or none if it would be rejected. */
+function discoveryLinks({ id, title, requiresCredential }: ShareData, publicUrl: string): string[] {
+  if (requiresCredential) return []
+  return [['json', 'application/json+oembed'] as const, ['xml', 'text/xml+oembed'] as const].map(([format, type]) => {
+    const href = oembedUrl(id, format, publicUrl)
+    return `<link rel="alternate" type="${type}" href="${escapeHtml(href)}" title="${escapeHtml(title || 'Video')}" />`
+  })
 }
 
 /** Returns the page with its facts and share tags. */
@@ -80,5 +73,6 @@ const TITLE = /<title>[^<]*<\/title>/
  */
 export function withShareTags(html: string, shared: ShareData, publicUrl: string): string {
   const title = `<title>${escapeHtml(shared.title || 'Video')}</title>`
-  return html.replace(TITLE, () => `${title}\n    ${shareTags(shared, publicUrl)}`)
+  const tags = [title, shareTags(shared, publicUrl), ...discoveryLinks(shared, publicUrl), ...videoObject(shared, publicUrl)]
+  return html.replace(TITLE, () => tags.join('\n    '))
 }

@@ -2,10 +2,10 @@ import type { Playlist } from '@vitascope/proto/catalogue/v1/playlist'
 import type { Rendition } from '@vitascope/proto/catalogue/v1/rendition'
 import type { Video } from '@vitascope/proto/catalogue/v1/video'
 import { escapeHtml } from '../../server/http/page.ts'
+import { element, type Markup, xmlDocument } from '../../server/http/xml.ts'
 import type { PublicUrls } from '../../server/route/route.ts'
 import { formatSeconds } from '../../server/schema/response-format.ts'
 import { videoUriResponse } from '../video/video-uri-response.ts'
-import { element, type Markup, xmlDocument } from './xml.ts'
 
 export const FEED_TYPE = 'application/rss+xml'
 

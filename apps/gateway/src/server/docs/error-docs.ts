@@ -95,6 +95,8 @@ export const GENERAL_CODES: Readonly<Record<string, string>> = {
   webhook_not_found: 'The webhook does not exist, or it belongs to another organisation.',
   delivery_not_found: 'The log of the webhook does not contain this delivery.',
   video_not_found: 'The video does not exist, it belongs to another organisation, or guests may not see it.',
+  video_protected: 'oEmbed describes no videos that require a token or a password, or that playback rules deny. Link to the page instead.',
+  format_unsupported: 'oEmbed supports the formats `json` and `xml`.',
   method_not_allowed: 'The path does not support the method. `Allow` lists the supported methods.',
   idempotency_running: 'The first request with this idempotency key is still running.',
   idempotency_mismatch: 'The idempotency key was used with another payload.',
