@@ -63,13 +63,16 @@ beforeAll(async () => {
       return { setting: Setting.create({ passwordProtected: videoId === '43' }) }
     },
   }
-  const { decidePage } = PlaybackRulesServiceService
+  const { decidePage, decidePlaylistPage } = PlaybackRulesServiceService
   catalogue.implement(
-    { decidePage },
+    { decidePage, decidePlaylistPage },
     {
       async decidePage({ referrer, token }) {
         decidedTokens.push(token)
         return { allowed: !referrer.includes('evil'), message: 'Not on this page.', frameAncestors: `'self' news.example` }
+      },
+      async decidePlaylistPage({ referrer }) {
+        return { allowed: !referrer.includes('evil'), message: 'No list here.', frameAncestors: `'self' list.example` }
       },
     },
   )
@@ -118,6 +121,16 @@ test.each([
   },
   30_000,
 )
+
+test('the page of a playlist is shown where the rules of its videos allow it', async () => {
+  const fetchFrom = (referer: string) => fetch(`${gateway.url}/player/77`, { headers: { referer } })
+  const [allowed, denied] = [await fetchFrom('https://news.example/'), await fetchFrom('https://evil.example/')]
+  expect([allowed.status, allowed.headers.get('content-security-policy')]).toEqual([
+    200,
+    expect.stringContaining(`frame-ancestors 'self' list.example`),
+  ])
+  expect([denied.status, await denied.text()]).toEqual([403, expect.stringContaining('content="No list here."')])
+})
 
 test('a page that the rules of the video do not allow shows a message instead of the video', async () => {
   const fetchFrom = (referer: string) => fetch(`${gateway.url}/player/42`, { headers: { referer } })

@@ -113,7 +113,14 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
     },
     async decidePlaylistPage({ playlistId, address, referrer }, { signal }) {
       const found = isId(playlistId) ? await rules.findOfPlaylist(playlistId, signal) : []
-      const page = { kind: 'page', address, now: new Date(), country: countries.find(address), height: undefined, isOwnPage: false } as const
+      const page = {
+        kind: 'page',
+        address,
+        now: new Date(),
+        country: countries.find(address),
+        height: undefined,
+        isOwnPage: false,
+      } as const
       const pages = found.map((pageRules) => {
         const policy = buildPolicy({ ...OPEN_POLICY, ...pageRules })
         const decision = decide(policy, { ...page, referrer: referrer || undefined, domain: toDomain(referrer), token: undefined })

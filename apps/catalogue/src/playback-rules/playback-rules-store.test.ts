@@ -57,6 +57,37 @@ describe('the rules of a video', () => {
   })
 })
 
+test('a playlist has the different rules of its public videos', async () => {
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: '11' }))
+  const play = async (fields: { visibility?: string; enabled?: boolean } = {}) =>
+    (await catalogue.play(fields, { organisationId: '11' })).videoId
+  const [open, alsoOpen, limited, hidden, disabled] = [
+    await play(),
+    await play(),
+    await play(),
+    await play({ visibility: 'private' }),
+    await play({ enabled: false }),
+  ]
+  for (const videoId of [limited, hidden, disabled])
+    await store.set({ videoId, scope: '11' }, list({ rules: [{ ...rule, name: videoId }] }))
+  await catalogue.db.query(
+    `insert into playlist (playlist_id, organisation_id, playlist_type, title, description, monetization_url, randomise, video_limit,
+       open_in_playlist_view, settings, monetization_json, created_by_user_id)
+     values (77, 11, 'standard', '', '', '', false, 0, false, '', '', '7')`,
+  )
+  for (const [position, videoId] of [open, alsoOpen, limited, hidden, disabled].entries())
+    await catalogue.db.query('insert into playlist_video (playlist_id, position, video_id) values (77, $1, $2)', [position, videoId])
+  const found = await store.findOfPlaylist('77')
+  expect(found).toHaveLength(2)
+  expect(found).toEqual(
+    expect.arrayContaining([
+      { videoRules: [], organisationRules: [], deniesByDefault: false },
+      { videoRules: [{ ...rule, name: limited }], organisationRules: [], deniesByDefault: true },
+    ]),
+  )
+  expect(await store.findOfPlaylist('78')).toEqual([])
+})
+
 test('a policy has the rules of the video and of its organisation, and the default of the video or else of its organisation', async () => {
   await catalogue.organisations.apply(buildOrganisation({ organisationId: '9' }))
   const { videoId } = await catalogue.play({}, { organisationId: '9' })

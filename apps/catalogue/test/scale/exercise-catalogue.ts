@@ -69,6 +69,7 @@ export async function exerciseCatalogue(send: CatalogueClients, size: SeedSize):
     await send.playbackRules.getPlaybackRules({ target }, owner)
   }
   await send.playbackRules.decidePage({ videoId, address: '192.0.2.1', referrer: '', token: '' }, guest)
+  await send.playbackRules.decidePlaylistPage({ playlistId: toPlaylistId(1), address: '192.0.2.1', referrer: '' }, guest)
   await send.playbackRules.explainPlayback(ExplainPlaybackRequest.fromPartial({ videoId, kind: 'page', address: '192.0.2.1' }), owner)
   const publicKey = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const { key } = await send.playbackKeys.createPlaybackKey({ organisationId: '1', name: '', publicKey, active: true }, owner)

@@ -42,7 +42,7 @@ function createShareDataFinder(dependencies: Parts): (id: string, request: Reque
       if (facts.expired !== undefined) throw domainError('not_found', 'VIDEO_EXPIRED', facts.expired)
       throw domainError('not_found', 'VIDEO_NOT_FOUND', `no video or playlist ${id} that guests may see`)
     }
-    const { allowed } = facts.shows === 'video' ? await decidePage(id, request, response) : { allowed: true }
+    const { allowed } = await decidePage({ kind: facts.shows, id }, request, response)
     if (facts.shared.requiresCredential || !allowed) {
       throw domainError('unauthenticated', 'VIDEO_PROTECTED', 'this video is protected; link to its page instead of embedding it')
     }

@@ -18,29 +18,34 @@ export interface PageDecision {
 
 export const ALLOWED: PageDecision = { allowed: true, message: '', frameAncestors: '*' }
 
+/** What a player page shows. */
+export interface ShownContent {
+  kind: 'video' | 'playlist'
+  id: string
+}
+
 /**
- * Returns a function that decides by the playback rules of a video whether its player page may be shown. While the
- * catalogue is unavailable the page is shown, and its script requests the video again later.
+ * Returns a function that decides by the playback rules of a video, or of all videos of a playlist, whether its player
+ * page may be shown. While the catalogue is unavailable the page is shown, and its script requests the video again later.
  */
 export function createPageDecider({
   services,
 }: {
   services: Services
-}): (videoId: string, request: Request, response: Response) => Promise<PageDecision> {
-  return async (videoId, request, response) => {
+}): (content: ShownContent, request: Request, response: Response) => Promise<PageDecision> {
+  return async ({ kind, id }, request, response) => {
     const { address, requestId } = requestContext(response)
-    const token = readToken(request.originalUrl)
     const call = {
       principal: { kind: 'guest' as const },
       requestId,
       signal: AbortSignal.timeout(TIMEOUT_MS),
       deadline: new Date(Date.now() + TIMEOUT_MS),
     }
-    const page = {
-      ...{ videoId, address, referrer: request.headers.referer ?? '' },
-      token: token.length <= MAX_TOKEN_LENGTH ? token : '',
-    }
+    const viewer = { address, referrer: request.headers.referer ?? '' }
     try {
+      if (kind === 'playlist') return await services.playbackRules.decidePlaylistPage({ playlistId: id, ...viewer }, call)
+      const token = readToken(request.originalUrl)
+      const page = { videoId: id, ...viewer, token: token.length <= MAX_TOKEN_LENGTH ? token : '' }
       return await services.playbackRules.decidePage(page, call)
     } catch (error) {
       // Also a catalogue of an older release, which has no rules.

@@ -36,7 +36,8 @@ export function playerPages(dependencies: Parts): Router {
       const html = withTrackingTag(builtHtml)
       const id = String(request.params['id'])
       const found = await findFacts(id, response)
-      const decision = found?.shows === 'video' ? await decidePage(id, request, response) : ALLOWED
+      const content = found === undefined || found.shows === 'none' ? undefined : { kind: found.shows, id }
+      const decision = content ? await decidePage(content, request, response) : ALLOWED
       // A page with a message. The rules of the video do not allow the page that embeds it.
       const facts = decision.allowed ? found : { shows: 'none' as const, denied: decision.message }
       // The body is the same page, which shows its own message.
