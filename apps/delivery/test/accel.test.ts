@@ -29,7 +29,7 @@ withPrograms('nginx in front of delivery, with the configuration for a bucket', 
     nginx = await startNginx(({ port, folder }) =>
       text
         .replace('delivery:8082', publicListen)
-        .replaceAll('store:7070', new URL(bucket.store.endpoint).host)
+        .replaceAll('objects:7070', new URL(bucket.store.endpoint).host)
         .replace('listen 8080', `listen 127.0.0.1:${port}`)
         .replace('/var/cache/nginx/objects', `${folder}/objects`),
     )

@@ -91,6 +91,12 @@ validates single values.
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if and $v.delivery.nginx.enabled (not $v.delivery.direct) }}
+- nginx serves viewers at the public port of delivery: set `delivery.direct` to true, or `delivery.nginx.enabled` to false
+{{- end }}
+{{- if and $v.delivery.nginx.enabled $v.storage.s3.redirect }}
+- nginx sends the files itself: set `storage.s3.redirect` to false, or `delivery.nginx.enabled` to false
+{{- end }}
 {{- if and $v.storage.s3.redirect (ne $v.storage.kind "s3") }}
 - redirects require a bucket: set `storage.s3.redirect` to false, or `storage.kind` to s3
 {{- end }}

@@ -212,9 +212,16 @@ VITASCOPE_DELIVERY_TRUST_PROXY: {{ .root.Values.delivery.gatewayNetworks | join 
 VITASCOPE_COUNTRY_DATABASE_FILE: {{ printf "/etc/vitascope/countries/%s" .root.Values.countryDatabase.file | quote }}
 {{- end }}
 {{- if .root.Values.delivery.direct }}
-VITASCOPE_DELIVERY_PUBLIC_LISTEN: {{ printf "%s:8082" .root.Values.listenHost | quote }}
 VITASCOPE_LIMITS: {{ .root.Values.limits | quote }}
+{{- if include "vitascope.hasNginx" (dict "root" .root "name" "delivery") }}
+# Only nginx in the same pod reaches this port. It passes the address of the viewer.
+VITASCOPE_DELIVERY_PUBLIC_LISTEN: 127.0.0.1:8083
+VITASCOPE_DELIVERY_ACCEL_PATH: /objects/
+VITASCOPE_TRUST_PROXY: 127.0.0.1
+{{- else }}
+VITASCOPE_DELIVERY_PUBLIC_LISTEN: {{ printf "%s:8082" .root.Values.listenHost | quote }}
 VITASCOPE_TRUST_PROXY: {{ .root.Values.trustedProxies | join "," | quote }}
+{{- end }}
 {{- end }}
 {{- if and (eq .root.Values.storage.kind "s3") .root.Values.storage.s3.redirect }}
 VITASCOPE_DELIVERY_S3: redirect

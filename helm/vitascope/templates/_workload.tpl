@@ -37,6 +37,9 @@ spec:
         {{- if eq (include "vitascope.callsKubernetes" .) "yes" }}
         vitascope/jobs-version: {{ include "vitascope.jobPod" $root | sha256sum | trunc 16 | quote }}
         {{- end }}
+        {{- if include "vitascope.hasNginx" . }}
+        vitascope/nginx-version: {{ printf "%s%s" (include "vitascope.nginxMain" $root) (include "vitascope.nginxServer" $root) | sha256sum | trunc 16 | quote }}
+        {{- end }}
         {{- with $values.pod.annotations }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
@@ -156,7 +159,9 @@ containers:
     imagePullPolicy: {{ (eq $row.image "encoding" | ternary $root.Values.encodingImage $root.Values.image).pullPolicy }}
     args: [{{ append ($row.nodeOptions | default list) $row.program | join ", " }}]
     ports:
+      {{- $nginx := include "vitascope.hasNginx" . }}
       {{- range $port, $number := $row.ports }}
+      {{- if and $nginx (eq $port "public") }}{{ continue }}{{ end }}
       - { name: {{ $port }}, containerPort: {{ $number }} }
       {{- end }}
     env:
@@ -172,8 +177,14 @@ containers:
         sleep: { seconds: {{ $root.Values.shutdown.preStopSeconds }} }
     volumeMounts:
       {{- include "vitascope.mounts" . | nindent 6 }}
+  {{- if include "vitascope.hasNginx" . }}
+  {{- include "vitascope.nginxContainer" . | nindent 2 }}
+  {{- end }}
 volumes:
   {{- include "vitascope.volumes" . | nindent 2 }}
+  {{- if include "vitascope.hasNginx" . }}
+  {{- include "vitascope.nginxVolumes" . | nindent 2 }}
+  {{- end }}
 {{- end }}
 
 {{/* "yes" for the only component that uses the Kubernetes API. */}}
