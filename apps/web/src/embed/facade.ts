@@ -61,7 +61,6 @@ function createPoster(page: Document, src: string): HTMLImageElement {
   poster.alt = ''
   poster.loading = 'lazy'
   poster.decoding = 'async'
-  poster.setAttribute('part', 'poster')
   // A protected video has no public poster.
   poster.addEventListener('error', () => poster.remove(), { once: true })
   poster.addEventListener('load', () => poster.classList.add('shown'), { once: true })
