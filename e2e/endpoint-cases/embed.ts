@@ -68,6 +68,13 @@ export const embedRows: NounRows = {
         expect(frame).toMatchObject({ name: 'iframe', width: '1280', height: '720', title: 'Launch "day" <1>' })
         expect(frame['src']).toBe(`${url}/player/${id}?token=a.b%26c`)
         expect((await fetch(frame['src'] ?? '')).status).toBe(200)
+        const responsive = await fetchCode(fixture, `/embed/${id}/responsive?width=640&token=a.b%26c`)
+        const style = 'border:0;width:100%;max-width:640px;height:auto;aspect-ratio:1280/720'
+        expect(responsive).toMatchObject({ name: 'iframe', src: frame['src'], width: '640', height: '360', style })
+        const facade = await fixture.clients.guest.get<string[]>(`/embed/${id}/facade`)
+        expect(facade.body[0]).toMatch(
+          new RegExp(`^<div data-vitascope-video="${id}" .*</div><script async src="${url}/player/embed.js"></script>$`),
+        )
         const query =
           'width=9999&height=1%25&element_id=film&player=akita&token=t&show_presentation=true&referrer_url=https://www.example.org/'
         const script = await fetchCode(fixture, `/embed/${id}/js?${query}`)
@@ -98,6 +105,8 @@ export const embedRows: NounRows = {
         const open = await createVideo(fixture)
         return [
           { caller: 'guest', method: 'GET', path: `/embed/${open}/html`, status: 400, fields: ['type'] },
+          { caller: 'guest', method: 'GET', path: `/embed/${open}/responsive?height=360`, status: 400, fields: ['height'] },
+          { caller: 'guest', method: 'GET', path: `/embed/${open}/facade?height=50%25`, status: 400, fields: ['height'] },
           ...(await listRejectedCalls(fixture, '/embed')).map((call) => ({ ...call, path: call.path.replace(/(\?|$)/, '/iframe$1') })),
         ]
       },

@@ -1,10 +1,20 @@
 import { readEmbed } from './embed-options.ts'
+import { showFacades } from './facade.ts'
 import { createPlayerFrame } from './player-frame.ts'
 
 // The script runs in third-party pages: it defines no globals, inserts no HTML from text, and reads
-// only its own script element.
+// only its own script element and the façades.
 const script = document.currentScript
-if (script instanceof HTMLScriptElement) insertPlayer(script)
+/** Property of a document whose façades a script shows. */
+const STARTED = Symbol.for('vitascope.facades')
+if (script instanceof HTMLScriptElement) {
+  if (script.dataset['id'] !== undefined) insertPlayer(script)
+  // A page may load the script once for each façade.
+  else if (!Object.hasOwn(document, STARTED)) {
+    Object.defineProperty(document, STARTED, { value: true })
+    showFacades(document, script.src)
+  }
+}
 
 /**
  * Inserts the player into the element with the requested id as soon as the page has it. Without an id,
