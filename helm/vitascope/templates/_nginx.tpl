@@ -1,5 +1,5 @@
 {{/*
-nginx beside delivery, which sends the files that delivery admits (`delivery.nginx`). The same
+nginx in the pods of delivery, which sends the files that delivery admits (`delivery.nginx`). The same
 configuration for a host of its own is in deploy/nginx.
 */}}
 
@@ -102,7 +102,7 @@ server {
 }
 {{- end }}
 
-{{/* "yes" if nginx runs beside the component. */}}
+{{/* "yes" if nginx runs in the pods of the component. */}}
 {{- define "vitascope.hasNginx" -}}
 {{- if and (eq .name "delivery") .root.Values.delivery.direct .root.Values.delivery.nginx.enabled }}yes{{ end }}
 {{- end }}
