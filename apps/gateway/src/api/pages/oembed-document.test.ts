@@ -1,3 +1,4 @@
+// Faults: B12
 import { expect, test } from '@jest/globals'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
