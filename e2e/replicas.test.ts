@@ -1,10 +1,16 @@
 // Faults: K14
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
-import { isLongRun, recordFigure, redisPath, startRedis, type TestRedis } from '@vitascope/testing'
+import { isLongRun, recordFigure, redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'
 import { nouns } from './endpoint-cases/index.ts'
 import { startPlatform } from './support/platform.ts'
 import { type ReplicatedPlatform, startReplicas } from './support/replicas.ts'
 import { describeRows } from './support/row-suite.ts'
+import { startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { createTenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 // Replicas share only their database, their storage and, for limits, Redis. An effect of one
 // process is visible at the other with the next call. Both answer all rows. The long tests run all
@@ -37,6 +43,36 @@ describeRows(picked, async () => {
     return platform
   })
 })
+
+test('a changed playback rule is in force in both replicas within 5 s', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  const sources = await startSourceServer(folder)
+  try {
+    await makeSource(folder, 'small.mp4')
+    const tenant = await createTenant(platform.system)
+    const api = platform.withKey(tenant.key)
+    const { id } = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`)
+    const { uri, status } = await waitUntilSettled(api, id)
+    expect(status.status).toBe('ok')
+    const path = `/organisation/${tenant.organisationId}/playback-rules`
+    // Requests alternate between the replicas. The rules of an organisation keep the URLs of its videos.
+    const statuses = () => Promise.all(Array.from({ length: 6 }, async () => (await fetch(uri.hls)).status))
+    for (const [decision, expected] of [
+      ['allow', 200],
+      ['deny', 403],
+      ['allow', 200],
+    ] as const) {
+      expect((await api.put(path, { default: decision, rules: [] })).status).toBe(200)
+      const isInForce = async () => (await statuses()).every((code) => code === expected)
+      await waitFor(isInForce, { timeout: 5_000, describe: `both replicas to ${decision}` })
+      // Neither replica has the earlier rule any more.
+      expect(await statuses()).toEqual(Array(6).fill(expected))
+    }
+  } finally {
+    await sources.close()
+    await rm(folder, { recursive: true })
+  }
+}, 120_000)
 
 test('both replicas of each service have responded', async () => {
   const answered = await platform.callCounts()
