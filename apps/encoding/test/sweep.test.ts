@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
+import { duePrefixes, markPrefixSwept, sweepSoon } from '../src/objects/object-prefix.ts'
 import { isSweepPaused } from '../src/objects/sweep-hold.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
@@ -130,6 +131,22 @@ test('no object is removed while a backup holds the sweep', async () => {
   } finally {
     await service.stop()
   }
+})
+
+test('a prefix to which something was written during its sweep is swept again at once', async () => {
+  const { query } = environment.db
+  await query(
+    `insert into object_prefix (prefix, job_id, fence, drop_time, next_sweep) values ('work/77/9-abc', 77, 9, now(), now() - interval '1 minute')`,
+  )
+  const findDue = async () => (await duePrefixes(query, 1_000)).find(({ prefix }) => prefix === 'work/77/9-abc')
+  const due = await findDue()
+  if (!due) throw new Error('the prefix is not due')
+  await sweepSoon(query, 9)
+  await markPrefixSwept(query, due)
+  const again = await findDue()
+  expect(again?.dueTime).not.toBe(due.dueTime)
+  if (again) await markPrefixSwept(query, again)
+  expect(await findDue()).toBeUndefined()
 })
 
 test.each([['--what'], ['--older-than', 'yesterday']])('%s prints the usage', async (...options) => {

@@ -18,6 +18,8 @@ export type PrefixType = keyof TaskPrefixes
 export interface DroppedPrefix {
   prefix: string
   jobId: string
+  /** Time of the sweep that is due, as text with the precision of the database. */
+  dueTime: string
 }
 
 /**
@@ -136,7 +138,7 @@ export async function sweepSoon(query: Query, fence: number): Promise<void> {
 /** Returns prefixes that are due for deletion, none while a backup copies objects. */
 export function duePrefixes(query: Query, limit: number): Promise<DroppedPrefix[]> {
   return query<DroppedPrefix>(
-    `select prefix, job_id as "jobId" from object_prefix where next_sweep <= now() and ${NO_SWEEP_HOLD} order by next_sweep limit $1`,
+    `select prefix, job_id as "jobId", next_sweep::text as "dueTime" from object_prefix where next_sweep <= now() and ${NO_SWEEP_HOLD} order by next_sweep limit $1`,
     [limit],
   )
 }
@@ -146,11 +148,15 @@ export async function postponeSweep(query: Query, prefix: string, seconds = 60):
   await query(`update object_prefix set next_sweep = now() + $2::int * interval '1 second' where prefix = $1`, [prefix, seconds])
 }
 
-/** Records a sweep of a prefix. After the last one, its row is deleted. */
-export async function markPrefixSwept(query: Query, prefix: string): Promise<void> {
+/**
+ * Records a sweep of a prefix. After the last one, its row is deleted. If `sweepSoon` was called during the sweep, nothing
+ * is recorded and the prefix stays due: the sweep may have missed the latest objects.
+ */
+export async function markPrefixSwept(query: Query, { prefix, dueTime }: Pick<DroppedPrefix, 'prefix' | 'dueTime'>): Promise<void> {
   await query(
-    `update object_prefix set sweeps = sweeps + 1, next_sweep = now() + ($2::int[])[sweeps + 1] * interval '1 second' where prefix = $1`,
-    [prefix, RESWEEP_SECONDS],
+    `update object_prefix set sweeps = sweeps + 1, next_sweep = now() + ($2::int[])[sweeps + 1] * interval '1 second'
+     where prefix = $1 and next_sweep = $3::timestamptz`,
+    [prefix, RESWEEP_SECONDS, dueTime],
   )
   await query('delete from object_prefix where prefix = $1 and drop_time is not null and sweeps > $2', [prefix, RESWEEP_SECONDS.length])
 }

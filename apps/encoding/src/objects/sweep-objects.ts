@@ -28,7 +28,7 @@ export async function sweepObjects(tools: Tools, signal: AbortSignal): Promise<v
   const deadline = performance.now() + timeLimitMs
   const due = await duePrefixes(db.query, MAX_PREFIXES_PER_PASS)
   const inUse = await findPrefixesInUse(tools, due, signal)
-  for (const { prefix } of due) {
+  for (const { prefix, dueTime } of due) {
     if (performance.now() > deadline) return
     try {
       if (isOfSet(prefix) && (!inUse || inUse.has(prefix))) {
@@ -37,7 +37,7 @@ export async function sweepObjects(tools: Tools, signal: AbortSignal): Promise<v
         continue
       }
       const count = await storage.deletePrefix(prefix, signal)
-      await markPrefixSwept(db.query, prefix)
+      await markPrefixSwept(db.query, { prefix, dueTime })
       if (count > 0) log.info({ prefix, count }, 'removed unused objects')
     } catch (error) {
       if (signal.aborted) return
