@@ -5,15 +5,44 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { freePort } from '@vitascope/embedded-postgres'
-import { nginxPath, recordFigure, startNginx, type TestNginx, waitFor } from '@vitascope/testing'
+import { helmPath, nginxPath, recordFigure, startNginx, startNginxWithFiles, type TestNginx, waitFor } from '@vitascope/testing'
+import { nginxFiles, render } from '../test/chart/support/chart.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
-const withNginx = nginxPath() === undefined ? describe.skip : describe
+/** Starts nginx in front of a delivery with a folder of objects. */
+type Start = (delivery: string, objects: string) => Promise<TestNginx>
 
-withNginx('nginx in front of delivery, with the configuration for files', () => {
+/** The `http` block of nginx includes files.conf. */
+const startWithFiles: Start = (delivery, objects) => {
+  const config = readFileSync(join(import.meta.dirname, '../deploy/nginx/files.conf'), 'utf8')
+  return startNginx(({ port }) =>
+    config
+      .replace('delivery:8082', delivery)
+      .replace('listen 8080', `listen 127.0.0.1:${port}`)
+      .replace('/var/lib/vitascope/objects/', `${objects}/`),
+  )
+}
+
+/** All configuration files are those of the chart, with other paths and ports. */
+const startWithChart: Start = (delivery, objects) => {
+  const { main, server } = nginxFiles(render(['nginx']))
+  return startNginxWithFiles(({ port, folder }) => ({
+    'nginx.conf': `daemon off;\n${main.replaceAll('/tmp/', `${folder}/`).replace('/etc/vitascope/nginx/', `${folder}/`)}`,
+    'server.conf': server
+      .replace('127.0.0.1:8083', delivery)
+      .replace('listen 8082', `listen 127.0.0.1:${port}`)
+      .replace('/var/lib/vitascope/objects/', `${objects}/`),
+  }))
+}
+
+const configurations: [string, Start][] = [['files.conf', startWithFiles]]
+if (helmPath() !== undefined) configurations.push(['the configuration of the chart', startWithChart])
+const describeNginx = nginxPath() === undefined ? describe.skip : describe
+
+describeNginx.each(configurations)('nginx in front of delivery, with %s', (_, start) => {
   let folder: string
   let sources: SourceServer
   let nginx: TestNginx
@@ -26,13 +55,7 @@ withNginx('nginx in front of delivery, with the configuration for files', () => 
     sources = await startSourceServer(folder)
     await makeSource(folder, 'small.mp4')
     const delivery = `127.0.0.1:${await freePort()}`
-    const config = readFileSync(join(import.meta.dirname, '../deploy/nginx/files.conf'), 'utf8')
-    nginx = await startNginx(({ port }) =>
-      config
-        .replace('delivery:8082', delivery)
-        .replace('listen 8080', `listen 127.0.0.1:${port}`)
-        .replace('/var/lib/vitascope/objects/', `${dataDir}/storage/`),
-    )
+    nginx = await start(delivery, `${dataDir}/storage`)
     const env = {
       VITASCOPE_DELIVERY_PUBLIC_LISTEN: delivery,
       VITASCOPE_DELIVERY_PUBLIC_URL: nginx.url,

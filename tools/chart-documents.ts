@@ -1,6 +1,7 @@
-// Generates helm/vitascope/values.schema.json and the table of its README.md from values.yaml. With
-// --check it writes nothing and lists the differences.
-import { readFileSync, writeFileSync } from 'node:fs'
+// Generates helm/vitascope/values.schema.json and the table of its README.md from values.yaml, and
+// copies the configuration of nginx from deploy/nginx, because a chart contains only its own files.
+// With --check it writes nothing and lists the differences.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml'
 import { chartFormats, commonFormat } from './chart-formats.ts'
@@ -129,15 +130,21 @@ function renderRows({ name, comment, note, value, settings }: ChartSetting): str
   return [`| \`${name}\` | ${value === '' ? '' : `\`${cell(JSON.stringify(value))}\``} | ${cell(text)} |`]
 }
 
-/** Returns the names of generated files that do not match values.yaml. */
+/** Returns the names of generated files that do not match values.yaml or deploy/nginx. */
 export function chartDrift(): string[] {
-  const documents = chartDocuments(fileText('values.yaml'), fileText('README.md'))
-  return Object.entries(documents).flatMap(([name, text]) => (fileText(name) === text ? [] : [name]))
+  return Object.entries(generatedFiles()).flatMap(([name, text]) => (fileText(name) === text ? [] : [name]))
 }
 
 export function writeChartDocuments(): void {
-  const documents = chartDocuments(fileText('values.yaml'), fileText('README.md'))
-  for (const [name, text] of Object.entries(documents)) if (fileText(name) !== text) writeFileSync(join(chart, name), text)
+  mkdirSync(join(chart, 'nginx'), { recursive: true })
+  for (const [name, text] of Object.entries(generatedFiles())) if (fileText(name) !== text) writeFileSync(join(chart, name), text)
+}
+
+/** Returns all generated files of the chart with their contents. */
+function generatedFiles(): Record<string, string> {
+  const nginx = join(root, 'deploy/nginx')
+  const copies = readdirSync(nginx).map((name) => [`nginx/${name}`, readFileSync(join(nginx, name), 'utf8')] as const)
+  return { ...chartDocuments(fileText('values.yaml'), fileText('README.md')), ...Object.fromEntries(copies) }
 }
 
 function fileText(name: string): string {
@@ -152,7 +159,7 @@ function fileText(name: string): string {
 if (isProgram(import.meta.url)) {
   if (process.argv.includes('--check')) {
     const drift = chartDrift()
-    for (const name of drift) console.error(`helm/vitascope/${name} does not match values.yaml: npm run generate`)
+    for (const name of drift) console.error(`helm/vitascope/${name} does not match values.yaml or deploy/nginx: npm run generate`)
     process.exitCode = drift.length > 0 ? 1 : 0
   } else {
     writeChartDocuments()

@@ -61,10 +61,12 @@ function joinProblems(problems: readonly string[]): { problem?: string } {
   return problems.length === 0 ? {} : { problem: problems.join('\n') }
 }
 
-/** Checks that the schema and the README of the chart match its values. */
+/** Checks that the generated files of the chart match its values and deploy/nginx. */
 function chartProblems(): { problem?: string } {
   const drift = chartDrift()
-  return drift.length === 0 ? {} : { problem: `helm/vitascope: ${drift.join(', ')} does not match values.yaml: npm run generate` }
+  return drift.length === 0
+    ? {}
+    : { problem: `helm/vitascope: ${drift.join(', ')} does not match values.yaml or deploy/nginx: npm run generate` }
 }
 
 /** Additional checks of `npm test`, which run before the tests. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,22 +7,40 @@ import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import { GetPlaybackPolicyResponse, PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { makeTokenKeys, parseAddressRules, parseTokenKeys, signVideoToken } from '@vitascope/security'
 import { createMetrics } from '@vitascope/telemetry'
-import { freePort, nginxPath, startNginx, type TestNginx, testLog } from '@vitascope/testing'
+import { freePort, nginxPath, s3Path, startNginx, startNginxWithFiles, type TestNginx, testLog } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { startDelivery } from '../../apps/delivery/src/service.ts'
-import { describeChart, find, findPod, type Manifest, readSettings, render, renderError } from './support/chart.ts'
+import { startBucketDelivery } from '../../apps/delivery/test/bucket-delivery.ts'
+import {
+  type Container,
+  describeChart,
+  find,
+  findPod,
+  type Manifest,
+  nginxFiles,
+  readSettings,
+  render,
+  renderError,
+} from './support/chart.ts'
 
-const findConfig = (manifests: readonly Manifest[]) => {
-  const config = manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-nginx'))
-  return { main: config?.data?.['nginx.conf'] ?? '', server: config?.data?.['server.conf'] ?? '' }
+const deployed = (name: string) => readFileSync(join(import.meta.dirname, '../../deploy/nginx', name), 'utf8')
+
+/** Returns the lines of a text that another one does not have. */
+function addedLines(text: string, other: string): string[] {
+  const known = new Set(other.split('\n'))
+  return text
+    .split('\n')
+    .filter((line) => !known.has(line))
+    .map((line) => line.trim())
 }
-const findContainer = (manifests: readonly Manifest[], name: string) =>
+
+const findContainer = (manifests: readonly Manifest[], name: string): Container | undefined =>
   findPod(manifests, 'delivery').containers.find((one) => one.name === name)
 
 describeChart('nginx beside delivery', () => {
   test('is off by default', () => {
     const manifests = render(['production'])
-    expect([findConfig(manifests).server, findContainer(manifests, 'nginx')]).toEqual(['', undefined])
+    expect([nginxFiles(manifests).server, findContainer(manifests, 'nginx')]).toEqual(['', undefined])
   })
 
   test('has the public port of the pod, and is the only client of the public address of delivery', () => {
@@ -33,7 +52,7 @@ describeChart('nginx beside delivery', () => {
       VITASCOPE_DELIVERY_ACCEL_PATH: '/objects/',
       VITASCOPE_TRUST_PROXY: '127.0.0.1',
     })
-    expect(findConfig(manifests).server).toContain('set_real_ip_from 10.0.0.0/8;')
+    expect(nginxFiles(manifests).server).toContain('set_real_ip_from 10.0.0.0/8;')
   })
 
   test('reads the objects from their volume, or from the bucket through a cache', () => {
@@ -44,10 +63,87 @@ describeChart('nginx beside delivery', () => {
       storage: { s3: { redirect: false } },
     })
     expect(mounts(bucket)).toContain('"name":"nginx-cache","mountPath":"/var/cache/nginx"')
-    const { server } = findConfig(bucket)
+    const { server } = nginxFiles(bucket)
     expect(server).toContain('max_size=3g')
-    expect(server).toMatch(/upstream bucket \{\s+server [\w.-]+:\d+;/)
     expect(server.includes('proxy_pass https://bucket;')).toBe(server.includes('proxy_ssl_verify on;'))
+  })
+
+  test('has the configuration of deploy/nginx for files, except for addresses', () => {
+    expect(addedLines(nginxFiles(render(['nginx'])).server, deployed('files.conf'))).toEqual([
+      'set_real_ip_from 10.0.0.0/8;',
+      'real_ip_header X-Forwarded-For;',
+      'real_ip_recursive on;',
+      'server 127.0.0.1:8083;',
+      'listen 8082;',
+    ])
+  })
+
+  test('has the configuration of deploy/nginx for a bucket, except for addresses, TLS and the size of the cache', () => {
+    expect(addedLines(nginxFiles(render(['nginx-bucket'])).server, deployed('bucket.conf'))).toEqual([
+      'set_real_ip_from 192.0.2.0/24;',
+      'real_ip_header X-Forwarded-For;',
+      'real_ip_recursive on;',
+      expect.stringContaining(' max_size=10g '),
+      'server 127.0.0.1:8083;',
+      'zone bucket 256k;',
+      'include /tmp/resolver.conf;',
+      'server objects.example.org:443 resolve;',
+      'listen 8082;',
+      'proxy_pass https://bucket;',
+      'proxy_ssl_server_name on;',
+      'proxy_ssl_name objects.example.org;',
+      'proxy_ssl_verify on;',
+      'proxy_ssl_verify_depth 5;',
+      'proxy_ssl_trusted_certificate /tmp/authorities.crt;',
+      'proxy_set_header Host objects.example.org;',
+    ])
+  })
+
+  test.each([
+    ['https://s3.example.com', true, 'videos.s3.example.com:443 resolve', 'videos.s3.example.com'],
+    ['https://Objects.example.org:443', false, 'objects.example.org:443 resolve', 'objects.example.org'],
+    ['http://objects.example.org:9000', false, 'objects.example.org:9000 resolve', 'objects.example.org:9000'],
+    ['http://minio:9000', false, 'minio:9000', 'minio:9000'],
+    ['http://minio.storage.svc', false, 'minio.storage.svc:80', 'minio.storage.svc'],
+    ['http://minio.storage.svc.cluster.local:9000', false, 'minio.storage.svc.cluster.local:9000', 'minio.storage.svc.cluster.local:9000'],
+    ['http://192.0.2.12:9000', false, '192.0.2.12:9000', '192.0.2.12:9000'],
+    ['http://[2001:db8::12]', false, '[2001:db8::12]:80', '[2001:db8::12]'],
+  ])('connects to the bucket at %s, and sends the signed host', (endpoint, virtualHost, address, host) => {
+    const { server } = nginxFiles(render(['nginx-bucket'], { storage: { s3: { endpoint, virtualHost } } }))
+    expect(server).toContain(`server ${address};`)
+    expect(server).toContain(`proxy_set_header Host ${host};`)
+  })
+
+  test('trusts a private CA in addition to the public ones, for a bucket with TLS', () => {
+    const script = (values: object) => findContainer(render(['nginx-bucket'], values), 'nginx')?.args[0] ?? ''
+    expect(script({})).toContain('cat /etc/ssl/certs/ca-certificates.crt /etc/vitascope/authorities/ca.crt > /tmp/authorities.crt')
+    expect(script({ authorities: { configMap: '' } })).toContain('cat /etc/ssl/certs/ca-certificates.crt > /tmp/authorities.crt')
+    expect(script({ storage: { s3: { endpoint: 'http://minio:9000' } } })).not.toContain('authorities')
+  })
+
+  test('stops before delivery, which decides about the last requests', () => {
+    const [delivery = 0, nginx = 0] = ['delivery', 'nginx'].map(
+      (name) => findContainer(render(['nginx']), name)?.lifecycle?.preStop.sleep.seconds,
+    )
+    expect(delivery).toBeGreaterThan(nginx)
+  })
+
+  test('in an IPv6 cluster, listens on IPv6 and reaches delivery on its loopback', () => {
+    const manifests = render(['nginx'], { listenHost: '[::]' })
+    expect(nginxFiles(manifests).server).toContain('server [::1]:8083;')
+    expect(nginxFiles(manifests).server).toContain('listen [::]:8082;')
+    expect(readSettings(manifests, 'delivery')).toMatchObject({
+      VITASCOPE_DELIVERY_PUBLIC_LISTEN: '[::1]:8083',
+      VITASCOPE_TRUST_PROXY: '::1',
+    })
+  })
+
+  test.each([
+    [{ cacheSize: '12Gi' }, 'set `delivery.nginx.cacheLimit` to more than `delivery.nginx.cacheSize`, 12Gi'],
+    [{ cacheLimit: '15Gi' }, 'set `delivery.nginx.resources.limits.ephemeral-storage` to more than `delivery.nginx.cacheLimit`, 15Gi'],
+    [{ image: '' }, "at '/delivery/nginx/image'"],
+  ])('is rejected with the values %j', (nginx, words) => {
+    expect(renderError(['nginx-bucket'], { delivery: { nginx } })).toContain(words)
   })
 
   test('is replaced when its configuration changes', () => {
@@ -99,7 +195,7 @@ describeWithNginx('the rendered configuration in nginx', () => {
       },
       testLog,
     )
-    const { server } = findConfig(render(['nginx'], { trustedProxies: ['127.0.0.1'] }))
+    const { server } = nginxFiles(render(['nginx'], { trustedProxies: ['127.0.0.1'] }))
     nginx = await startNginx(({ port }) =>
       server
         .replace('listen 8082;', `listen 127.0.0.1:${port};`)
@@ -138,4 +234,42 @@ describeWithNginx('the rendered configuration in nginx', () => {
       expect.stringContaining("UTF-8''Film%20%C3%BC.mp4"),
     ])
   })
+})
+
+const describeBucket = nginxPath() === undefined || s3Path() === undefined ? describe.skip : describeChart
+
+describeBucket('the rendered configuration for a bucket in nginx', () => {
+  test('sends public files from the cache, and protected ones with a token only', async () => {
+    const bytes = Buffer.alloc(2_500_000, 'media')
+    const sets = [{ version: 'v1', prefix: 'media/1/7-1' }]
+    const publicListen = `127.0.0.1:${await freePort()}`
+    const bucket = await startBucketDelivery({
+      objects: { 'media/1/7-1/h264_100.mp4': bytes },
+      policies: { '1': { sets }, '2': { sets, tokenRequired: true } },
+      config: { publicListen, accelPath: '/objects/' },
+    })
+    const { main, server } = nginxFiles(render(['nginx-bucket'], { storage: { s3: { endpoint: bucket.store.endpoint } } }))
+    const nginx = await startNginxWithFiles(({ port, folder }) => ({
+      'nginx.conf': `daemon off;\n${main.replaceAll('/tmp/', `${folder}/`).replace('/etc/vitascope/nginx/', `${folder}/`)}`,
+      'server.conf': server
+        .replace('127.0.0.1:8083', publicListen)
+        .replace('listen 8082', `listen 127.0.0.1:${port}`)
+        .replace('/var/cache/nginx/', `${folder}/`),
+    }))
+    try {
+      expect((await fetch(`${nginx.url}/healthz`)).status).toBe(204)
+      for (const cache of ['MISS', 'HIT']) {
+        const response = await fetch(`${nginx.url}/delivery/1/v1/h264_100.mp4`)
+        expect([response.status, response.headers.get('x-cache')]).toEqual([200, cache])
+        expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
+      }
+      expect((await fetch(`${nginx.url}/delivery/2/v1/h264_100.mp4`)).status).toBe(403)
+      const token = await signVideoToken({ videoId: '2', expires: new Date(Date.now() + 60_000) }, bucket.tokenKeys)
+      const allowed = await fetch(`${nginx.url}/delivery/2/v1~${token}/h264_100.mp4`, { headers: { range: 'bytes=1048570-1048589' } })
+      expect([allowed.status, Buffer.from(await allowed.arrayBuffer()).equals(bytes.subarray(1_048_570, 1_048_590))]).toEqual([206, true])
+    } finally {
+      await nginx.stop()
+      await bucket.stop()
+    }
+  }, 60_000)
 })

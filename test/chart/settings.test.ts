@@ -19,6 +19,9 @@ import { readByAll, readers } from './support/readers.ts'
 /** The pods of two components run the program of another one. */
 const programs: Record<string, string> = { web: 'gateway', encode: 'worker' }
 
+/** Settings that processes or Node itself read, besides those of their readers. */
+const otherSettings = [...readByAll, 'NODE_EXTRA_CA_CERTS']
+
 /** Valid contents of each secret file. */
 const contents: Record<string, string> = {
   'keys/signing-key': testSigningKey('any'),
@@ -62,7 +65,7 @@ describeChart('settings', () => {
         const { env, readNames } = watchEnvironment(container, root)
         expect(() => read(env)).not.toThrow()
         const input = (container.env ?? []).map((variable) => variable.name)
-        expect([name, ...input.filter((variable) => !readNames.has(variable) && !readByAll.includes(variable))]).toEqual([name])
+        expect([name, ...input.filter((variable) => !readNames.has(variable) && !otherSettings.includes(variable))]).toEqual([name])
       }
     }
   })

@@ -97,6 +97,16 @@ validates single values.
 {{- if and $v.delivery.nginx.enabled $v.storage.s3.redirect }}
 - nginx sends the files itself: set `storage.s3.redirect` to false, or `delivery.nginx.enabled` to false
 {{- end }}
+{{- if and $v.delivery.enabled $v.delivery.nginx.enabled (eq $v.storage.kind "s3") }}
+{{- $nginx := $v.delivery.nginx }}
+{{- $cache := include "vitascope.bytes" $nginx.cacheLimit | float64 }}
+{{- if le $cache (include "vitascope.bytes" $nginx.cacheSize | float64) }}
+- pods of delivery would be evicted when the cache of nginx is full: set `delivery.nginx.cacheLimit` to more than `delivery.nginx.cacheSize`, {{ $nginx.cacheSize }}
+{{- end }}
+{{- if lt (include "vitascope.bytes" (index $nginx.resources.limits "ephemeral-storage") | float64) $cache }}
+- pods of delivery would be evicted before the cache of nginx is full: set `delivery.nginx.resources.limits.ephemeral-storage` to more than `delivery.nginx.cacheLimit`, {{ $nginx.cacheLimit }}
+{{- end }}
+{{- end }}
 {{- if and $v.storage.s3.redirect (ne $v.storage.kind "s3") }}
 - redirects require a bucket: set `storage.s3.redirect` to false, or `storage.kind` to s3
 {{- end }}

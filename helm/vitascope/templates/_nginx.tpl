@@ -1,17 +1,21 @@
 {{/*
-nginx in the pods of delivery, which sends the files that delivery admits (`delivery.nginx`). The same
-configuration for a host of its own is in deploy/nginx.
+nginx in the pods of delivery, which sends the files that delivery admits (`delivery.nginx`).
 */}}
 
-{{/* Main configuration of nginx. */}}
+{{/* Main configuration of nginx. Responses of delivery stay in memory, so that /tmp stays empty. */}}
 {{- define "vitascope.nginxMain" -}}
 worker_processes 2;
+# The soft limit of some container runtimes is 1024.
+worker_rlimit_nofile 16384;
 pid /tmp/nginx.pid;
 error_log stderr warn;
 events { worker_connections 8192; }
 http {
   access_log off;
   keepalive_requests 100000;
+  client_max_body_size 8k;
+  client_body_buffer_size 8k;
+  proxy_max_temp_file_size 0;
   client_body_temp_path /tmp/client-body;
   proxy_temp_path /tmp/proxy;
   fastcgi_temp_path /tmp/fastcgi;
@@ -21,85 +25,73 @@ http {
 }
 {{- end }}
 
-{{/* Server of nginx, and its cache for a bucket. */}}
+{{/* Loopback address of the pod, in the address family of `listenHost`. */}}
+{{- define "vitascope.loopback" -}}
+{{- contains ":" .Values.listenHost | ternary "[::1]" "127.0.0.1" }}
+{{- end }}
+
+{{/*
+Bucket as {scheme, host, name, server, resolve}. `host` is part of the signature of URLs, so it has
+no default port. `server` always has a port. `resolve` is set for names whose addresses can change.
+Names of Services are resolved at the start, because their address is fixed, and because only the
+resolver of the system knows the search domains.
+*/}}
+{{- define "vitascope.nginxBucket" -}}
+{{- $s3 := .Values.storage.s3 }}
+{{- $url := urlParse (lower $s3.endpoint) }}
+{{- $port := eq $url.scheme "https" | ternary ":443" ":80" }}
+{{- $prefix := $s3.virtualHost | ternary (printf "%s." $s3.bucket) "" }}
+{{- $host := printf "%s%s" $prefix (trimSuffix $port $url.host) }}
+{{- $isAddress := or (contains ":" $url.hostname) (regexMatch "^[0-9.]+$" $url.hostname) }}
+{{- $isService := or (not (contains "." $url.hostname)) (hasSuffix ".svc" $url.hostname) (hasSuffix (printf ".svc.%s" .Values.clusterDomain) $url.hostname) }}
+scheme: {{ $url.scheme }}
+host: {{ $host | quote }}
+name: {{ printf "%s%s" $prefix $url.hostname | quote }}
+server: {{ regexMatch ":[0-9]+$" $host | ternary $host (printf "%s%s" $host $port) | quote }}
+resolve: {{ not (or $isAddress $isService) }}
+{{- end }}
+
+{{/*
+Server of nginx: files.conf or bucket.conf of deploy/nginx, with the addresses and the size of the
+cache of this release. The chart has copies of both in nginx/ (`npm run generate`).
+*/}}
 {{- define "vitascope.nginxServer" -}}
-{{- $s3 := eq .Values.storage.kind "s3" }}
-{{- $https := hasPrefix "https://" .Values.storage.s3.endpoint }}
-{{- $host := regexReplaceAll "^https?://" .Values.storage.s3.endpoint "" }}
-{{- if .Values.storage.s3.virtualHost }}{{ $host = printf "%s.%s" .Values.storage.s3.bucket $host }}{{ end }}
-{{- $address := contains ":" $host | ternary $host (printf "%s:%d" $host (ternary 443 80 $https)) }}
 {{- range .Values.trustedProxies }}
 set_real_ip_from {{ . }};
 {{- end }}
 real_ip_header X-Forwarded-For;
 real_ip_recursive on;
-{{- if $s3 }}
-proxy_cache_path /var/cache/nginx/objects levels=1:2 keys_zone=objects:64m max_size={{ .Values.delivery.nginx.cacheSize | replace "i" "" | lower }} inactive=7d use_temp_path=off;
-upstream bucket {
-  server {{ $address }};
-  keepalive 64;
-}
+{{- $isBucket := eq .Values.storage.kind "s3" }}
+{{- $config := .Files.Get ($isBucket | ternary "nginx/bucket.conf" "nginx/files.conf")
+      | replace "server delivery:8082;" (printf "server %s:8083;" (include "vitascope.loopback" .))
+      | replace "listen 8080;" (printf "listen %s;" (eq .Values.listenHost "0.0.0.0" | ternary "8082" (printf "%s:8082" .Values.listenHost))) }}
+{{- if $isBucket }}
+{{- $bucket := fromYaml (include "vitascope.nginxBucket" .) }}
+{{- $server := $bucket.resolve | ternary (printf "zone bucket 256k;\n  include /tmp/resolver.conf;\n  server %s resolve;" $bucket.server) (printf "server %s;" $bucket.server) }}
+{{- $config = $config
+      | replace "server objects:7070;" $server
+      | replace "Host objects:7070;" (printf "Host %s;" $bucket.host)
+      | replace "max_size=50g" (printf "max_size=%s" (.Values.delivery.nginx.cacheSize | replace "i" "" | lower)) }}
+{{- if eq $bucket.scheme "https" }}
+{{- $config = replace "proxy_pass http://bucket;" (printf "proxy_pass https://bucket;\n    proxy_ssl_server_name on;\n    proxy_ssl_name %s;\n    proxy_ssl_verify on;\n    proxy_ssl_verify_depth 5;\n    proxy_ssl_trusted_certificate /tmp/authorities.crt;" $bucket.name) $config }}
 {{- end }}
-upstream delivery {
-  server 127.0.0.1:8083;
-  keepalive 64;
-}
-server {
-  listen {{ eq .Values.listenHost "0.0.0.0" | ternary "8082" (printf "%s:8082" .Values.listenHost) }};
-  server_tokens off;
-  location = /healthz {
-    return 200;
-  }
-  location /delivery/ {
-    proxy_pass http://delivery;
-    proxy_http_version 1.1;
-    proxy_set_header Connection "";
-    proxy_set_header Host $http_host;
-    # Not the header of the client, which could contain any address.
-    proxy_set_header X-Forwarded-For $remote_addr;
-    proxy_pass_request_body off;
-  }
-  location /objects/ {
-    internal;
-    {{- if $s3 }}
-    # Delivery appends the path of the bucket and a signature of 5 minutes, which includes the host.
-    rewrite ^/objects(/.*)$ $1 break;
-    proxy_pass {{ ternary "https" "http" $https }}://bucket;
-    {{- if $https }}
-    proxy_ssl_server_name on;
-    proxy_ssl_name {{ first (splitList ":" $host) }};
-    proxy_ssl_verify on;
-    proxy_ssl_trusted_certificate {{ not (empty .Values.authorities.configMap) | ternary "/etc/vitascope/authorities/ca.crt" "/etc/ssl/certs/ca-certificates.crt" }};
-    {{- end }}
-    proxy_http_version 1.1;
-    proxy_set_header Connection "";
-    proxy_set_header Host {{ $host }};
-    proxy_method GET;
-    # Pieces of 1 MiB, so that a range of a large file needs only its pieces.
-    slice 1m;
-    proxy_set_header Range $slice_range;
-    proxy_cache objects;
-    # Without the signature. Names are unique and their bytes never change.
-    proxy_cache_key $uri$slice_range;
-    proxy_cache_valid 200 206 7d;
-    proxy_ignore_headers Cache-Control Expires Set-Cookie;
-    proxy_cache_lock on;
-    # Delivery sets these for the client.
-    {{- range list "Cache-Control" "Content-Disposition" "Content-Security-Policy" "Access-Control-Allow-Origin" "x-amz-request-id" "x-amz-id-2" "x-amz-version-id" "x-amz-storage-class" "x-amz-server-side-encryption" "x-amz-checksum-sha256" "x-amz-checksum-crc32" "x-amz-checksum-type" "x-amz-meta-sha256" }}
-    proxy_hide_header {{ . }};
-    {{- end }}
-    add_header X-Cache $upstream_cache_status;
-    {{- else }}
-    alias /var/lib/vitascope/objects/;
-    sendfile on;
-    tcp_nopush on;
-    open_file_cache max=10000 inactive=60s;
-    {{- end }}
-    add_header Access-Control-Allow-Origin *;
-    add_header Access-Control-Expose-Headers "Content-Length, Content-Range, ETag";
-    add_header X-Content-Type-Options nosniff;
-  }
-}
+{{- end }}
+{{ $config }}
+{{- end }}
+
+{{/* Start of nginx, with the name servers of the pod and the certificate authorities of the bucket. */}}
+{{- define "vitascope.nginxScript" -}}
+{{- if eq .Values.storage.kind "s3" }}
+{{- $bucket := fromYaml (include "vitascope.nginxBucket" .) }}
+{{- if $bucket.resolve }}
+servers=$(awk '$1 == "nameserver" { print ($2 ~ /:/ ? "[" $2 "]" : $2) }' /etc/resolv.conf)
+echo resolver $servers{{ if not (contains ":" .Values.listenHost) }} ipv6=off{{ end }}';' > /tmp/resolver.conf
+{{- end }}
+{{- if eq $bucket.scheme "https" }}
+cat /etc/ssl/certs/ca-certificates.crt{{ if .Values.authorities.configMap }} /etc/vitascope/authorities/ca.crt{{ end }} > /tmp/authorities.crt
+{{- end }}
+{{- end }}
+exec nginx -e stderr -c /etc/vitascope/nginx/nginx.conf -g 'daemon off;'
 {{- end }}
 
 {{/* "yes" if nginx runs in the pods of the component. */}}
@@ -113,7 +105,10 @@ server {
 - name: nginx
   image: {{ $values.image }}
   imagePullPolicy: {{ .root.Values.image.pullPolicy }}
-  command: [nginx, -c, /etc/vitascope/nginx/nginx.conf, -g, "daemon off;"]
+  command: [/bin/sh, -ec]
+  args:
+    - |
+      {{- include "vitascope.nginxScript" .root | trim | nindent 6 }}
   ports:
     - { name: public, containerPort: 8082 }
   securityContext:
@@ -157,7 +152,7 @@ server {
   configMap:
     name: {{ include "vitascope.name" . }}-nginx
 - name: nginx-tmp
-  emptyDir: { sizeLimit: 1Gi }
+  emptyDir: { sizeLimit: 64Mi }
 {{- if eq .root.Values.storage.kind "s3" }}
 - name: nginx-cache
   emptyDir: { sizeLimit: {{ .root.Values.delivery.nginx.cacheLimit }} }

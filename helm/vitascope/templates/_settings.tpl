@@ -215,9 +215,9 @@ VITASCOPE_COUNTRY_DATABASE_FILE: {{ printf "/etc/vitascope/countries/%s" .root.V
 VITASCOPE_LIMITS: {{ .root.Values.limits | quote }}
 {{- if include "vitascope.hasNginx" (dict "root" .root "name" "delivery") }}
 # Only nginx in the same pod reaches this port. It passes the address of the viewer.
-VITASCOPE_DELIVERY_PUBLIC_LISTEN: 127.0.0.1:8083
+VITASCOPE_DELIVERY_PUBLIC_LISTEN: {{ printf "%s:8083" (include "vitascope.loopback" .root) | quote }}
 VITASCOPE_DELIVERY_ACCEL_PATH: /objects/
-VITASCOPE_TRUST_PROXY: 127.0.0.1
+VITASCOPE_TRUST_PROXY: {{ include "vitascope.loopback" .root | trimAll "[]" | quote }}
 {{- else }}
 VITASCOPE_DELIVERY_PUBLIC_LISTEN: {{ printf "%s:8082" .root.Values.listenHost | quote }}
 VITASCOPE_TRUST_PROXY: {{ .root.Values.trustedProxies | join "," | quote }}

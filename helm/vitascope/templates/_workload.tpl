@@ -172,9 +172,9 @@ containers:
       {{- toYaml $values.resources | nindent 6 }}
     {{- include "vitascope.probes" . | nindent 4 }}
     lifecycle:
-      # Services remove this pod before it stops accepting calls.
+      # Services remove this pod before it stops accepting calls. nginx stops before delivery.
       preStop:
-        sleep: { seconds: {{ $root.Values.shutdown.preStopSeconds }} }
+        sleep: { seconds: {{ add $root.Values.shutdown.preStopSeconds (empty $nginx | ternary 0 2) }} }
     volumeMounts:
       {{- include "vitascope.mounts" . | nindent 6 }}
   {{- if include "vitascope.hasNginx" . }}

@@ -168,6 +168,12 @@ export function readSettings(manifests: readonly Manifest[], component: string):
   return Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? '']))
 }
 
+/** Returns the configuration files of nginx in the pods of delivery; empty texts without nginx. */
+export function nginxFiles(manifests: readonly Manifest[]): { main: string; server: string } {
+  const config = manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-nginx'))
+  return { main: config?.data?.['nginx.conf'] ?? '', server: config?.data?.['server.conf'] ?? '' }
+}
+
 export function listContainers(pod: PodSpec): Container[] {
   return [...(pod.initContainers ?? []), ...pod.containers]
 }
