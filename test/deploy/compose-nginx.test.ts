@@ -13,6 +13,8 @@ interface Service {
   ports?: string[]
   volumes?: string[]
   environment?: Record<string, string>
+  depends_on?: object
+  healthcheck?: { test: string[] }
 }
 interface Compose {
   services: Record<string, Service>
@@ -55,4 +57,9 @@ test('the address of a viewer passes the proxy of the host, nginx and delivery',
 test('the gateway sends viewers to the port of nginx', () => {
   const port = /:(\d+):8080\}?$/.exec(override['nginx']?.ports?.[0]?.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1') ?? '')?.[1]
   expect(override['gateway']?.environment?.['VITASCOPE_DELIVERY_PUBLIC_URL']).toContain(`localhost:${port}`)
+})
+
+test('nginx starts again after delivery, whose address it resolves at its start only', () => {
+  expect(override['nginx']?.depends_on).toEqual({ delivery: { condition: 'service_healthy', restart: true } })
+  expect(override['nginx']?.healthcheck?.test.at(-1)).toBe('http://127.0.0.1:8080/healthz')
 })
