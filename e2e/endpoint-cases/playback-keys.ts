@@ -70,6 +70,11 @@ export const playbackKeyRows: NounRows = {
                 .setProtectedHeader({ alg: 'EdDSA', kid: keys[index]?.key_id ?? '' })
                 .sign(privateKey)
             const token = await sign({})
+            const foreignPage = await fetch(`${fixture.platform.url}/player/${video.video_id}?token=${await sign({ country: 'NL' })}`)
+            expect([foreignPage.status, await foreignPage.text()]).toEqual([
+              403,
+              expect.stringContaining('Your link is valid on another page'),
+            ])
             await waitFor(async () => (await fetchWith(token)).status === 200, { describe: 'a token of the key to be accepted' })
             for (const [claims, status, code] of [
               [{ sub: '1' }, 401, 'token_wrong_video'],

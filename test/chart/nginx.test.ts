@@ -37,7 +37,7 @@ function addedLines(text: string, other: string): string[] {
 const findContainer = (manifests: readonly Manifest[], name: string): Container | undefined =>
   findPod(manifests, 'delivery').containers.find((one) => one.name === name)
 
-describeChart('nginx beside delivery', () => {
+describeChart('nginx in the pods of delivery', () => {
   test('is off by default', () => {
     const manifests = render(['production'])
     expect([nginxFiles(manifests).server, findContainer(manifests, 'nginx')]).toEqual(['', undefined])

@@ -101,7 +101,7 @@ describe('no source file compares a secret with === or !==', () => {
   const NO_SECRETS: Readonly<Record<string, string>> = {
     'apps/catalogue/src/setting/access-token.ts': 'the value is a part of a token whose signature was verified',
     'apps/web/src/play-video.ts': 'the page compares two tokens of its own viewer',
-    'apps/catalogue/src/video/video-download.ts': 'the key of a rendition',
+    'apps/catalogue/src/download/create-download.ts': 'the key of a rendition',
     'apps/catalogue/src/publishing/encoding-format/start-renditions.ts': 'the key of a rendition',
     'apps/catalogue/src/notification/webhook/sending-store.ts': 'the key of a lane',
     'apps/encoding/src/job/job-message.ts': 'the key of a rendition',

@@ -44,6 +44,7 @@ import type { CatalogueConfig } from './config.ts'
 import { contactFormHandlers } from './contact-form/contact-form-rpc.ts'
 import { createContactFormStore } from './contact-form/contact-form-store.ts'
 import { createSubmissionStore } from './contact-form/submission-store.ts'
+import { createDownloads } from './download/create-download.ts'
 import { downloadHandlers } from './download/download-rpc.ts'
 import { createDownloadStore } from './download/download-store.ts'
 import { folderHandlers } from './folder/folder-rpc.ts'
@@ -117,7 +118,6 @@ import { createCaptionSearchIndexer } from './video/caption-search-indexer.ts'
 import { PUBLIC_CHANGED } from './video/public-changes.ts'
 import { createPublishMedia } from './video/publish-media.ts'
 import { createUploadStore } from './video/upload-store.ts'
-import { createDownloads } from './video/video-download.ts'
 import { createVideoPages } from './video/video-pages.ts'
 import { videoHandlers } from './video/video-rpc.ts'
 import { createVideoStore } from './video/video-store.ts'
@@ -213,7 +213,6 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
       lists: createVideoPages(db),
       uploads: createUploadStore(db, enqueue),
       tokens,
-      createDownload: createDownloads({ db, videos, tokenKeys: config.tokenKeys, findSource }),
       organisations,
       folders,
       publicChanges,
@@ -229,7 +228,8 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   server.implement(QuotaServiceService, quotaHandlers(db, { reservations, organisations }))
   server.implement(VideoSummaryServiceService, videoSummaryHandlers(createVideoSummaryStore(db)))
   server.implement(PlaybackPolicyServiceService, playbackPolicyHandlers(policies, createPresentationPolicies(db)))
-  server.implement(DownloadServiceService, downloadHandlers(downloads, organisations))
+  const createDownload = createDownloads({ db, videos, tokenKeys: config.tokenKeys, findSource })
+  server.implement(DownloadServiceService, downloadHandlers({ downloads, createDownload, organisations }))
   server.implement(PlaybackSessionServiceService, playbackSessionHandlers(playbackSessions))
   server.implement(PlaybackKeyServiceService, playbackKeyHandlers(createPlaybackKeyStore(db), organisations))
   server.implement(

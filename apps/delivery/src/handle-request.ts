@@ -1,26 +1,12 @@
-import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createLoadingCache } from '@vitascope/concurrency'
 import type { Countries } from '@vitascope/country'
 import { isDomainError } from '@vitascope/errors'
-import {
-  decide,
-  isSameHost,
-  isTokenText,
-  type PlaybackKey,
-  type PlaybackKind,
-  type PlaybackRequest,
-  REFUSALS,
-  type RefusalCode,
-  type TokenVerification,
-  toDomain,
-  verifyToken,
-} from '@vitascope/playback-policy'
+import { decide, isSameHost, isTokenText, type PlaybackRequest, toDomain } from '@vitascope/playback-policy'
 import type { TokenDownload, TokenKeys } from '@vitascope/security'
 import type { ObjectStorage, PresignUrl } from '@vitascope/storage'
 import { create } from 'content-disposition'
-import { LRUCache } from 'lru-cache'
 import { accelRedirect } from './accel-redirect.ts'
 import { locateFile, renditionsAddedTo, withVariants } from './added/added-renditions.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
@@ -30,16 +16,18 @@ import { type DeliveryPath, parseDeliveryPath, withToken } from './delivery-path
 import type { DeliveryPolicy } from './delivery-policy.ts'
 import type { DownloadCounts } from './download-counts.ts'
 import { findKind } from './file-kind.ts'
+import { checkSession } from './limited-session.ts'
 import { createStreamReader, type ObjectReader } from './object/send-object.ts'
 import type { PolicyCache } from './policy-cache.ts'
 import { type PreviewFiles, previewJob } from './preview-playlist/preview-files.ts'
-import { sendProblem } from './problem.ts'
+import { sendProblem, sendRefusal } from './problem.ts'
 import { isRedirected, redirectToBucket } from './redirect-to-bucket.ts'
 import type { RefusalReports } from './refusal-reports.ts'
 import { findHeight, NO_HEIGHTS, type RenditionHeights, readHeights, withoutHigherVariants } from './rendition-heights.ts'
 import { sendText } from './response/send-text.ts'
 import { PLAYLIST_TYPE, serveObject } from './response/serve-object.ts'
 import type { SessionTracker } from './session-tracker.ts'
+import { createTokenVerifier } from './token-verifier.ts'
 
 export interface DeliveryParts {
   policies: PolicyCache
@@ -130,7 +118,7 @@ export function createRequestHandler(parts: DeliveryParts) {
         parts.refusals.count(code)
         return sendRefusal(response, { code, message, claim })
       }
-      const ended = checkSession(parts, request, { policy, kind, token, requested, address })
+      const ended = checkSession(parts.sessions, request, { policy, kind, token, requested, address })
       if (ended) {
         parts.refusals.count(ended)
         return sendRefusal(response, { code: ended })
@@ -150,7 +138,7 @@ export function createRequestHandler(parts: DeliveryParts) {
       }
       try {
         await serveFile(parts, file, policy)
-        if (download && isWholeDownload(request, response)) parts.downloadCounts.add(policy.videoId, download)
+        if (download && startsDownload(request, response)) parts.downloadCounts.add(policy.videoId, download)
         return
       } catch (error) {
         const isMissing = isDomainError(error) && (error.kind === 'not_found' || error.reason === 'BAD_OBJECT_NAME')
@@ -267,66 +255,8 @@ function readPage({ headers }: IncomingMessage, pageHost: string | undefined): P
 }
 
 /** Returns whether a response begins at the first byte of a file. Programs that save files load the rest in further ranges. */
-function isWholeDownload({ method }: IncomingMessage, response: ServerResponse): boolean {
-  const range = String(response.getHeader('Content-Range') ?? '')
-  return method === 'GET' && (response.statusCode === 200 || (response.statusCode === 206 && range.startsWith('bytes 0-')))
-}
-
-/** Kinds of files by which sessions are counted. */
-const PLAYED: ReadonlySet<PlaybackKind> = new Set(['manifest', 'segment', 'mp4'])
-
-/** Returns why the session of a request is rejected. Only sessions whose number is limited are counted. */
-function checkSession(
-  { sessions }: Pick<DeliveryParts, 'sessions'>,
-  { headers }: IncomingMessage,
-  {
-    policy,
-    kind,
-    token,
-    requested,
-    address,
-  }: { policy: DeliveryPolicy; kind: PlaybackKind; token: TokenVerification | undefined; requested: DeliveryPath; address: string },
-): ReturnType<SessionTracker['check']> {
-  const limits = [policy.maxSessions, token?.claims?.maxSessions ?? 0].filter((limit) => limit > 0)
-  if (limits.length === 0 || !PLAYED.has(kind)) return undefined
-  // Players replace the token of a password every 15 minutes, so it does not identify a viewer.
-  const isPersonal = requested.token !== undefined && token?.claims?.isByPassword !== true
-  const tokenId = isPersonal ? (token?.claims?.tokenId ?? hashToken(requested.token ?? '')) : ''
-  const userAgent = headers['user-agent'] ?? ''
-  return sessions.check({ videoId: policy.videoId, tokenId, maxSessions: Math.min(...limits), address, userAgent })
-}
-
-function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('base64url').slice(0, 22)
-}
-
-/** Sends the refusal of a request. */
-function sendRefusal(
-  response: ServerResponse,
-  { code, message, claim }: { code: RefusalCode; message?: string | undefined; claim?: string | undefined },
-): void {
-  const headers: Record<string, string> = REFUSALS[code] === 401 ? { 'WWW-Authenticate': 'Bearer error="invalid_token"' } : {}
-  const detail = code === 'token_invalid_claim' && claim !== undefined ? `the claim ${claim} of the token is missing or not valid` : message
-  sendProblem(response, REFUSALS[code], code, headers, detail || undefined)
-}
-
-/**
- * Returns a verifier that caches valid tokens. Players send the same token for every segment, so its signature is
- * checked once a minute and otherwise only its expiry, and whether its key is still active.
- */
-function createTokenVerifier(platform: TokenKeys) {
-  const good = new LRUCache<string, TokenVerification & { expires: Date }>({ max: 10_000, ttl: 60_000 })
-  return async (
-    token: string,
-    { videoId, address, keys }: { videoId: string; address: string; keys: readonly PlaybackKey[] },
-  ): Promise<TokenVerification> => {
-    const name = `${videoId} ${address} ${token}`
-    const cached = good.get(name)
-    const now = new Date()
-    if (cached && cached.expires > now && (cached.keyId === undefined || keys.some(({ keyId }) => keyId === cached.keyId))) return cached
-    const verified = await verifyToken(token, { videoId, address, now }, { platform, organisation: keys })
-    const { expires } = verified
-    if (expires) good.set(name, { ...verified, expires })
-    return verified
-  }
+function startsDownload({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
+  // nginx handles the range of a file that it sends.
+  const range = response.getHeader('Content-Range') ?? (response.hasHeader('X-Accel-Redirect') ? headers.range : undefined) ?? 'bytes=0-'
+  return method === 'GET' && response.statusCode < 300 && /^bytes[= ]0-/.test(String(range))
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { REFUSALS, type RefusalCode } from '@vitascope/playback-policy'
 
 const PROBLEMS: Record<string, [title: string, detail: string]> = {
   not_found: ['Not Found', 'no such file: use the URLs in the response of GET /v2/video/{id}'],
@@ -46,4 +47,14 @@ export function sendProblem(
   response.writeHead(status, { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers })
   const request_id = response.getHeader('X-Request-Id')
   response.end(JSON.stringify({ type: `/docs#${code}`, title, status, detail, instance: '/delivery/{video_id}', code, request_id }))
+}
+
+/** Sends the refusal of a request. `message` is the text of the rule that denied it, `claim` the claim of its token. */
+export function sendRefusal(
+  response: ServerResponse,
+  { code, message, claim }: { code: RefusalCode; message?: string | undefined; claim?: string | undefined },
+): void {
+  const headers: Record<string, string> = REFUSALS[code] === 401 ? { 'WWW-Authenticate': 'Bearer error="invalid_token"' } : {}
+  const detail = code === 'token_invalid_claim' && claim !== undefined ? `the claim ${claim} of the token is missing or not valid` : message
+  sendProblem(response, REFUSALS[code], code, headers, detail || undefined)
 }

@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import { everyAfterDelay } from '@vitascope/process'
 import { type PlaybackSessionServiceService, PlaybackSessionState } from '@vitascope/proto/catalogue/v1/playback_session'
 import { toWidestNetwork } from '@vitascope/security'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import { LRUCache } from 'lru-cache'
+import { shortHash } from './short-hash.ts'
 
 const REPORT_EVERY_MS = 2_000
 /** The catalogue accepts this many sessions per call. */
@@ -76,7 +77,7 @@ export function createSessionTracker({
     check({ videoId, tokenId, maxSessions, address, userAgent }) {
       const network = toWidestNetwork(address)
       const agent = userAgent.slice(0, MAX_USER_AGENT_LENGTH).toWellFormed().replaceAll('\0', '')
-      const sessionId = createHash('sha256').update(`${tokenId}\n${network}\n${agent}`).digest('base64url').slice(0, 22)
+      const sessionId = shortHash(`${tokenId}\n${network}\n${agent}`)
       const key = `${videoId} ${sessionId}`
       const session = sessions.get(key) ?? {
         ...{ videoId, tokenId, sessionId, maxSessions, address: network, userAgent: agent },

@@ -1,10 +1,11 @@
-import { invalid, requireValid } from '@vitascope/errors'
+import { invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { requireService, requireUser } from '@vitascope/principal'
+import { getScope, requireService, requireUser } from '@vitascope/principal'
 import { type DownloadServiceService, DownloadFile as FileMessage } from '@vitascope/proto/catalogue/v1/download'
 import { checkText, isId } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
+import type { createDownloads } from './create-download.ts'
 import type { DownloadFile, DownloadStore } from './download-store.ts'
 
 const MAX_COUNTS = 1_000
@@ -16,8 +17,21 @@ const FILES: Readonly<Partial<Record<FileMessage, DownloadFile>>> = {
   [FileMessage.DOWNLOAD_FILE_CAPTION]: 'caption',
 }
 
-export function downloadHandlers(downloads: DownloadStore, organisations: Organisations): Handlers<typeof DownloadServiceService> {
+export function downloadHandlers({
+  downloads,
+  createDownload,
+  organisations,
+}: {
+  downloads: DownloadStore
+  createDownload: ReturnType<typeof createDownloads>
+  organisations: Organisations
+}): Handlers<typeof DownloadServiceService> {
   return {
+    async createDownload(request, call) {
+      const scope = getScope(requireUser(call.principal))
+      if (!isId(request.videoId)) throw notFound('video', request.videoId)
+      return await createDownload(scope, request, call)
+    },
     async reportDownloads({ reportId, counts }, { principal, signal }) {
       requireService(principal)
       const tooMany = counts.length > MAX_COUNTS ? [{ field: 'counts', message: `must have at most ${MAX_COUNTS} counts` }] : []
@@ -50,6 +64,8 @@ export function downloadHandlers(downloads: DownloadStore, organisations: Organi
 }
 
 function checkDay(field: string, day: string) {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day))
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN
+  // `2026-02-30` is parsed as a day of March.
+  const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(day)
   return isDay ? [] : [{ field, message: 'must be a day as YYYY-MM-DD' }]
 }

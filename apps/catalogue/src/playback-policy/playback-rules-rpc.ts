@@ -99,7 +99,7 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
       if (!stored) throw notFound('video', videoId)
       const policy = buildPolicy(stored)
       const now = new Date()
-      const { allowed, message = '' } = decide(policy, {
+      const { allowed, message, rule } = decide(policy, {
         ...{ kind: 'page', address, now, country: countries.find(address), height: undefined, isOwnPage: false },
         referrer: referrer || undefined,
         domain: toDomain(referrer),
@@ -109,7 +109,9 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
             ? undefined
             : withoutRejection(await verifyToken(token, { videoId, address, now }, { platform: tokenKeys, organisation: stored.keys })),
       })
-      return { allowed, message, frameAncestors: frameAncestors(policy) }
+      // Without a rule, it was a claim of the token that denied the page.
+      const text = allowed || rule || token === '' ? (message ?? '') : FOREIGN_TOKEN
+      return { allowed, message: text, frameAncestors: frameAncestors(policy) }
     },
     async decidePlaylistPage({ playlistId, address, referrer }, { signal }) {
       const found = isId(playlistId) ? await rules.findOfPlaylist(playlistId, signal) : []
@@ -135,6 +137,9 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
     },
   }
 }
+
+/** Text for viewers whose token is valid in another place. */
+const FOREIGN_TOKEN = 'Your link is valid on another page, in another network or in another country.'
 
 /** Parts of a policy that do not concern pages. */
 const OPEN_POLICY = { tokenRequired: false, passwordRequired: false, allowedIps: [], expireTime: undefined }

@@ -13,7 +13,6 @@ import { planUpload } from './upload.ts'
 import type { UploadStore } from './upload-store.ts'
 import { toPublicView } from './video.ts'
 import { checkTag } from './video-checks.ts'
-import type { createDownloads } from './video-download.ts'
 import { mergeFields } from './video-mask.ts'
 import { fromMessage, toMessage } from './video-message.ts'
 import type { VideoPages } from './video-pages.ts'
@@ -26,7 +25,6 @@ export interface VideoParts {
   lists: VideoPages
   uploads: UploadStore
   tokens: VideoTokens
-  createDownload: ReturnType<typeof createDownloads>
   organisations: Organisations
   folders: Pick<FolderStore, 'require'>
   publicChanges: Pick<Notifications, 'watch'>
@@ -43,7 +41,6 @@ export function videoHandlers({
   lists,
   uploads,
   tokens,
-  createDownload,
   organisations,
   folders,
   publicChanges,
@@ -104,11 +101,6 @@ export function videoHandlers({
       if (!isId(request.videoId)) throw notFound('video', request.videoId)
       const { token, expires } = await tokens.create(scope, request, call)
       return { token, expireTime: new Date(expires * 1000) }
-    },
-    async createDownload(request, call) {
-      const scope = getScope(requireUser(call.principal))
-      if (!isId(request.videoId)) throw notFound('video', request.videoId)
-      return await createDownload(scope, request, call)
     },
   }
 }

@@ -31,19 +31,22 @@ export function createVideoTokens(db: Db, videos: VideoStore, keys: TokenKeys, m
     async create(scope, { videoId, expiresInSeconds, address }, call) {
       const video = await videos.find(scope, videoId, call.signal)
       if (!video) throw notFound('video', videoId)
-      const ip = address === '' ? undefined : normaliseAddress(address)
-      const problems = [
-        ...(expiresInSeconds >= 1 && expiresInSeconds <= MAX_LIFETIME_SECONDS
-          ? []
-          : [{ field: 'expires_in_seconds', message: `must be from 1 to ${MAX_LIFETIME_SECONDS}` }]),
-        ...(address === '' || ip !== undefined ? [] : [{ field: 'address', message: 'must be an IPv4 or IPv6 address' }]),
-      ]
-      requireValid(problems)
+      const limits = readTokenLimits({ expiresInSeconds, address })
       return withIdempotency(db, call, codec, async () => {
-        const expires = Math.floor(Date.now() / 1000) + expiresInSeconds
-        const grant = { videoId, expires: new Date(expires * 1000), ...(ip !== undefined && { ip }) }
-        return { token: await signVideoToken(grant, keys), expires }
+        const token = await signVideoToken({ videoId, ...limits }, keys)
+        return { token, expires: limits.expires.getTime() / 1_000 }
       })
     },
   }
+}
+
+/** Returns the expiry and the only address of a new token. Throws `invalid` with every bad field. */
+export function readTokenLimits({ expiresInSeconds, address }: Omit<VideoTokenRequest, 'videoId'>): { expires: Date; ip?: string } {
+  const ip = address === '' ? undefined : normaliseAddress(address)
+  const isInRange = expiresInSeconds >= 1 && expiresInSeconds <= MAX_LIFETIME_SECONDS
+  requireValid([
+    ...(isInRange ? [] : [{ field: 'expires_in_seconds', message: `must be from 1 to ${MAX_LIFETIME_SECONDS}` }]),
+    ...(address === '' || ip !== undefined ? [] : [{ field: 'address', message: 'must be an IPv4 or IPv6 address' }]),
+  ])
+  return { expires: new Date((Math.floor(Date.now() / 1_000) + expiresInSeconds) * 1_000), ...(ip !== undefined && { ip }) }
 }

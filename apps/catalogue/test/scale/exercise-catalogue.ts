@@ -85,7 +85,10 @@ export async function exerciseCatalogue(send: CatalogueClients, size: SeedSize):
   const counts = [{ videoId, file: DownloadFile.DOWNLOAD_FILE_MP4, count: 1 }]
   await send.downloads.reportDownloads({ reportId: randomUUID(), counts }, internal)
   await send.downloads.listDownloadDays({ organisationId: '1', videoId, dateStart: '2020-01-01', dateEnd: '2099-12-31' }, owner)
-  await send.videos.createDownload({ videoId, file: { $case: 'rendition', value: 'h264_100' }, expiresInSeconds: 60, address: '' }, owner)
+  await send.downloads.createDownload(
+    { videoId, file: { $case: 'rendition', value: 'h264_100' }, expiresInSeconds: 60, address: '' },
+    owner,
+  )
   await send.security.checkAddress({ address: '192.0.2.1', videoIds: Array.from({ length: 40 }, (_, nth) => toVideoId(nth)) }, system)
   for (const country of ['NL', '']) await send.locations.lookUpPostcode({ postcode: '1012', country }, owner)
   for (const place of [

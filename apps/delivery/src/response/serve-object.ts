@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { markResponseStarted } from '@vitascope/rate-limit'
 import { UnsatisfiableRange } from '@vitascope/storage'
 import type { ObjectReader } from '../object/send-object.ts'
+import { shortHash } from '../short-hash.ts'
 import { parseRangeHeader } from './range-header.ts'
 
 export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl'
@@ -66,7 +66,7 @@ export async function serveObject(
   { objects, name, caching }: { objects: ObjectReader; name: string; caching: Caching },
   signal: AbortSignal,
 ): Promise<void> {
-  const etag = `"${createHash('sha256').update(name).digest('base64url').slice(0, 22)}"`
+  const etag = `"${shortHash(name)}"`
   response.setHeader('ETag', etag)
   for (const [header, value] of Object.entries(cachingHeaders(caching))) response.setHeader(header, value)
   response.setHeader('Accept-Ranges', 'bytes')

@@ -1,5 +1,5 @@
 import { invalid } from '@vitascope/errors'
-import type { CreateDownloadRequest } from '@vitascope/proto/catalogue/v1/video'
+import type { CreateDownloadRequest } from '@vitascope/proto/catalogue/v1/download'
 import { z } from 'zod'
 import { type Context, route } from '../../server/route/route.ts'
 import { id, idField, text } from '../../server/schema/fields.ts'
@@ -77,7 +77,7 @@ function toFile(file: string, captionId: string | undefined): CreateDownloadRequ
 }
 
 async function create(request: CreateDownloadRequest, { services, call, mediaUrl }: Context): Promise<z.input<typeof DownloadResponse>> {
-  const download = await services.videos.createDownload(request, call)
+  const download = await services.downloads.createDownload(request, call)
   const { token, deliveryVersion, file, filename, bytes, expireTime } = download
   return {
     url: `${mediaUrl}/delivery/${request.videoId}/${deliveryVersion}~${token}/download/${file}`,

@@ -1,15 +1,15 @@
-import { DomainError, type FieldError, notFound, requireValid } from '@vitascope/errors'
+import { DomainError, invalid, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import type { CreateDownloadRequest } from '@vitascope/proto/catalogue/v1/video'
+import type { CreateDownloadRequest } from '@vitascope/proto/catalogue/v1/download'
 import type { FindSourceResponse } from '@vitascope/proto/encoding/v1/job'
 import { firstCharacters } from '@vitascope/request'
-import { normaliseAddress, signVideoToken, type TokenDownload, type TokenKeys } from '@vitascope/security'
-import type { Video } from './video.ts'
-import type { VideoStore } from './video-store.ts'
+import { signVideoToken, type TokenDownload, type TokenKeys } from '@vitascope/security'
+import type { Video } from '../video/video.ts'
+import type { VideoStore } from '../video/video-store.ts'
+import { readTokenLimits } from '../video/video-token.ts'
 
-const MAX_LIFETIME_SECONDS = 86_400
 /** The name is part of the token, which is part of the URL. */
 const MAX_NAME_CHARACTERS = 100
 
@@ -46,17 +46,16 @@ export interface DownloadTools {
 /** Returns a function that signs a token with which one file of a video can be saved. */
 export function createDownloads({ db, videos, tokenKeys, findSource }: DownloadTools) {
   return async (scope: Scope, request: CreateDownloadRequest, call: DownloadCall): Promise<Download> => {
-    const { videoId, expiresInSeconds, address } = request
+    const { videoId } = request
     const video = await videos.find(scope, videoId, call.signal)
     if (!video) throw notFound('video', videoId)
-    const ip = address === '' ? undefined : normaliseAddress(address)
-    requireValid(checkRequest(request, ip))
-    const found = request.file?.$case === 'original' ? await findOriginal(video) : findFile(video, request.file)
+    const limits = readTokenLimits(request)
+    if (!request.file) throw invalid([{ field: 'file', message: 'is required' }])
+    const found = request.file.$case === 'original' ? await findOriginal(video) : findFile(video, request.file)
     const { location, ...file } = found
-    const expireTime = new Date(Math.floor(Date.now() / 1_000 + expiresInSeconds) * 1_000)
     const download: TokenDownload = { ...location, name: file.filename }
-    const token = await signVideoToken({ videoId, expires: expireTime, download, ...(ip !== undefined && { ip }) }, tokenKeys)
-    return { ...file, token, deliveryVersion: video.deliveryVersion, expireTime }
+    const token = await signVideoToken({ videoId, download, ...limits }, tokenKeys)
+    return { ...file, token, deliveryVersion: video.deliveryVersion, expireTime: limits.expires }
 
     async function findOriginal({ renditions, deliveryVersion }: Video): Promise<File> {
       if (!renditions || deliveryVersion === '') throw fileNotFound('original')
@@ -65,35 +64,29 @@ export function createDownloads({ db, videos, tokenKeys, findSource }: DownloadT
         'select m.original_filename from media m join video v using (media_id) where v.video_id = $1',
         [videoId],
       )
-      const ending = /\.[A-Za-z0-9]{1,8}$/.exec(row?.original_filename ?? '')?.[0] ?? ''
-      return { file: `original${ending}`, filename: toFilename(row?.original_filename ?? 'original', ''), bytes, location: { object } }
+      const [, name = '', ending = ''] = /^(.*?)(\.[A-Za-z0-9]{1,8})?$/s.exec(row?.original_filename ?? '') ?? []
+      return { file: `original${ending}`, filename: toFilename(name, ending), bytes, location: { object } }
     }
   }
 }
 
-function checkRequest({ expiresInSeconds, address, file }: CreateDownloadRequest, ip: string | undefined): FieldError[] {
-  const isInRange = expiresInSeconds >= 1 && expiresInSeconds <= MAX_LIFETIME_SECONDS
-  return [
-    ...(file ? [] : [{ field: 'file', message: 'is required' }]),
-    ...(isInRange ? [] : [{ field: 'expires_in_seconds', message: `must be from 1 to ${MAX_LIFETIME_SECONDS}` }]),
-    ...(address === '' || ip !== undefined ? [] : [{ field: 'address', message: 'must be an IPv4 or IPv6 address' }]),
-  ]
-}
-
-function findFile({ renditions: set, deliveryVersion, title, captions }: Video, requested: CreateDownloadRequest['file']): File {
+function findFile(
+  { renditions: set, deliveryVersion, title, captions }: Video,
+  requested: NonNullable<CreateDownloadRequest['file']>,
+): File {
   if (!set || deliveryVersion === '') throw fileNotFound('file')
-  if (requested?.$case === 'captionId') {
+  if (requested.$case === 'captionId') {
     const caption = captions.find(({ captionId }) => captionId === requested.value)
     if (!caption) throw fileNotFound(`caption ${requested.value}`)
     const folder = set.hlsPath.slice(0, set.hlsPath.lastIndexOf('/') + 1)
     const location = { path: `${folder}captions/${caption.captionId}.vtt` }
     return { file: `${caption.captionId}.vtt`, filename: toFilename(`${title} ${caption.language}`, '.vtt'), bytes: undefined, location }
   }
-  if (requested?.$case === 'sound') {
+  if (requested.$case === 'sound') {
     if (set.soundPath === '') throw fileNotFound('audio')
     return { file: 'audio.m4a', filename: toFilename(title, '.m4a'), bytes: undefined, location: { path: set.soundPath } }
   }
-  const key = requested?.$case === 'rendition' ? requested.value : ''
+  const key = requested.$case === 'rendition' ? requested.value : ''
   const rendition = set.renditions.find((one) => one.key === key)
   if (!rendition?.path) throw fileNotFound(`rendition ${key}`)
   return { file: `${key}.mp4`, filename: toFilename(title, '.mp4'), bytes: rendition.bytes, location: { path: rendition.path } }
