@@ -1,6 +1,6 @@
-import { readPageAddress } from './page-address.ts'
-import { readPageFacts } from './page-facts.ts'
-import { VitascopePlayer } from './vitascope-player.ts'
+import { readPageAddress } from './page/page-address.ts'
+import { readPageFacts } from './page/page-facts.ts'
+import { VitascopePlayer } from './player/vitascope-player.ts'
 
 customElements.define('vitascope-player', VitascopePlayer)
 
@@ -15,7 +15,7 @@ player.presentation = presentation
 player.knownResult = missingResult
 // The playlist script is loaded for playlists only.
 const showPlaylist = async (element: Element) =>
-  (await import('./playlist-page.ts')).showPlaylist(videoId, element, { token, autoplay, muted })
+  (await import('./playlist/playlist-page.ts')).showPlaylist(videoId, element, { token, autoplay, muted })
 
 if (pageKind === 'playlist') {
   const element = document.body.appendChild(document.createElement('div'))

@@ -1,4 +1,4 @@
-import { asObject, asText } from '../json-values.ts'
+import { asObject, asText } from '../video/json-values.ts'
 
 export interface TusRequest {
   method: 'POST' | 'HEAD' | 'PATCH' | 'DELETE'

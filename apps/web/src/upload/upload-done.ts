@@ -1,6 +1,6 @@
-import type { PageState } from '../page-state.ts'
-import { requireElement } from '../player-shell.ts'
-import { VitascopePlayer } from '../vitascope-player.ts'
+import { requireElement } from '../dom/require-element.ts'
+import { VitascopePlayer } from '../player/vitascope-player.ts'
+import type { PageState } from '../video/page-state.ts'
 
 /**
  * Shows the video of the upload as soon as its first seconds can be played. Resolves when the user

@@ -1,5 +1,5 @@
-import { requireElement } from '../player-shell.ts'
-import { VitascopePlayer } from '../vitascope-player.ts'
+import { requireElement } from '../dom/require-element.ts'
+import { VitascopePlayer } from '../player/vitascope-player.ts'
 import { storedApiKey } from './resumable-uploads.ts'
 import { formatBytes } from './transfer-text.ts'
 import { showUploadedVideo } from './upload-done.ts'

@@ -1,4 +1,4 @@
-import { requireElement } from '../player-shell.ts'
+import { requireElement } from '../dom/require-element.ts'
 import { resumableUploads } from './resumable-uploads.ts'
 import { createRateMeter, formatTransfer } from './transfer-text.ts'
 import { deleteUpload, UploadRejected, uploadByTus } from './tus-upload.ts'

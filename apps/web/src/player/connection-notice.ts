@@ -1,4 +1,4 @@
-import { addStyles } from './add-styles.ts'
+import { addStyles } from '../dom/add-styles.ts'
 import styles from './connection-notice.css?inline'
 
 /** Delay in milliseconds before a lost connection is shown. Shorter outages show no notice. */

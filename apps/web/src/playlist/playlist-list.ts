@@ -1,5 +1,5 @@
-import { formatDuration } from './clock-text.ts'
-import { withToken } from './page-address.ts'
+import { formatDuration } from '../dom/clock-text.ts'
+import { withToken } from '../page/page-address.ts'
 import type { PlaylistEntry } from './playlist-record.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { type AccessToken, requestAccess } from './access-token.ts'
-import { addStyles } from './add-styles.ts'
-import { focusInPlayer } from './focus-in-player.ts'
+import { addStyles } from '../dom/add-styles.ts'
+import { focusInPlayer } from '../dom/focus-in-player.ts'
+import { type AccessToken, requestAccess } from '../video/access-token.ts'
 import styles from './password-gate.css?inline'
 import type { PlayerShell } from './player-shell.ts'
 

@@ -1,5 +1,5 @@
+import { pause } from '../recovery/pause.ts'
 import { asNumber, asObject, asText } from './json-values.ts'
-import { pause } from './recovery/pause.ts'
 
 /** A token for the files of a video with a password. */
 export interface AccessToken {

@@ -1,5 +1,5 @@
+import { buildShell, type PlayerShell } from '../player/player-shell.ts'
 import { fetchPlaylist } from './fetch-playlist.ts'
-import { buildShell, type PlayerShell } from './player-shell.ts'
 import { type PlayParameters, VitascopePlaylist } from './playlist-element.ts'
 
 customElements.define('vitascope-playlist', VitascopePlaylist)

@@ -1,4 +1,4 @@
-import type { VideoResult } from './page-state.ts'
+import type { VideoResult } from '../video/page-state.ts'
 
 /**
  * Facts about the video or playlist that the server wrote into the page. Unknown facts are

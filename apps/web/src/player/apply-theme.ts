@@ -1,8 +1,8 @@
-import { addStyles } from './add-styles.ts'
+import { addStyles } from '../dom/add-styles.ts'
+import { themeVariables } from '../video/theme.ts'
+import type { VideoRecord } from '../video/video-record.ts'
 import type { PlayerShell } from './player-shell.ts'
 import styles from './theme.css?inline'
-import { themeVariables } from './theme.ts'
-import type { VideoRecord } from './video-record.ts'
 
 /**
  * Applies the colours and buttons of a video and its settings profile to the player, until the

@@ -1,9 +1,9 @@
 import Hls from 'hls.js'
+import { createLoaderClass } from '../recovery/recovering-loader.ts'
 import { playNatively } from './browser-playback.ts'
 import { createHlsCaptions } from './captions-tracks.ts'
 import { type Playback, type PlaybackOptions, readResumePoint, type SourceChoices, toQualityChoices } from './playback.ts'
 import { filterLevels, type QualityRule } from './quality-rule.ts'
-import { createLoaderClass } from './recovery/recovering-loader.ts'
 import { skipShortGap } from './short-gap.ts'
 
 /** A second decoding error within this time is reported and not repaired. */

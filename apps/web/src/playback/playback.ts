@@ -1,7 +1,7 @@
+import type { ConnectionRecovery } from '../recovery/connection-recovery.ts'
+import type { RejectionVerdict } from '../recovery/recovering-loader.ts'
 import type { CaptionsOnLoad, CaptionTracks } from './captions-tracks.ts'
 import type { QualityRule } from './quality-rule.ts'
-import type { ConnectionRecovery } from './recovery/connection-recovery.ts'
-import type { RejectionVerdict } from './recovery/recovering-loader.ts'
 import type { CaptionPreference } from './show-on-load.ts'
 
 /** URLs of the media to play, with a token if one is required. */

@@ -1,4 +1,4 @@
-import { asFlag, asNumber, asObject, asText } from './json-values.ts'
+import { asFlag, asNumber, asObject, asText } from '../video/json-values.ts'
 
 /**
  * A card over the picture. The `code` field of an overlay is ignored: this player does not execute

@@ -1,4 +1,4 @@
-import type { VideoRecord } from './video-record.ts'
+import type { VideoRecord } from '../video/video-record.ts'
 
 /** Renditions that the owner of a video allows. */
 export interface QualityRule {

@@ -1,12 +1,12 @@
-import { addStyles } from './add-styles.ts'
-import type { PlayerShell } from './player-shell.ts'
-import { type ConnectionRecovery, isOutageStatus } from './recovery/connection-recovery.ts'
-import { loadAfterOutage } from './recovery/load-after-outage.ts'
+import { addStyles } from '../dom/add-styles.ts'
+import { type ConnectionRecovery, isOutageStatus } from '../recovery/connection-recovery.ts'
+import { loadAfterOutage } from '../recovery/load-after-outage.ts'
 import { findSlide, readSlides, type Slide } from './slide.ts'
 import styles from './slide-panel.css?inline'
 
 export interface SlideOptions {
-  shell: PlayerShell
+  frame: HTMLElement
+  video: HTMLVideoElement
   presentationId: string
   /** Returns the URL of a picture with the viewer's token. */
   toMediaUrl: (media: string) => string
@@ -17,8 +17,7 @@ export interface SlideOptions {
  * Shows the slides of a presentation next to its video, each at its time, until the signal aborts.
  * Without slides, only the video is shown.
  */
-export async function showSlides({ shell, presentationId, toMediaUrl, recovery }: SlideOptions, signal: AbortSignal): Promise<void> {
-  const { frame, video } = shell
+export async function showSlides({ frame, video, presentationId, toMediaUrl, recovery }: SlideOptions, signal: AbortSignal): Promise<void> {
   const slides = await loadSlides(presentationId, recovery, signal)
   if (slides.length === 0 || signal.aborted) return
   addStyles(frame, 'slides', styles)

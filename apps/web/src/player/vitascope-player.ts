@@ -1,14 +1,14 @@
-import { type AccessToken, keepAccess } from './access-token.ts'
+import { withToken } from '../page/page-address.ts'
+import type { CaptionPreference } from '../playback/show-on-load.ts'
+import { pause } from '../recovery/pause.ts'
+import { type AccessToken, keepAccess } from '../video/access-token.ts'
+import { fetchVideo } from '../video/fetch-video.ts'
+import { type PageState, personalLinkMessage, toPageState, type VideoResult } from '../video/page-state.ts'
+import type { VideoRecord } from '../video/video-record.ts'
 import { focusPlay } from './controls.ts'
-import { fetchVideo } from './fetch-video.ts'
-import { withToken } from './page-address.ts'
-import { type PageState, personalLinkMessage, toPageState, type VideoResult } from './page-state.ts'
 import { requestPassword } from './password-gate.ts'
 import { playVideo } from './play-video.ts'
 import { buildShell, type PlayerShell } from './player-shell.ts'
-import { pause } from './recovery/pause.ts'
-import type { CaptionPreference } from './show-on-load.ts'
-import type { VideoRecord } from './video-record.ts'
 
 /** Milliseconds between two requests for the record while the video is encoded. */
 const POLL_INTERVAL_MS = 2_000

@@ -1,11 +1,11 @@
+import { formatClock, formatDuration } from '../dom/clock-text.ts'
+import { focusInPlayer } from '../dom/focus-in-player.ts'
+import { requireElement } from '../dom/require-element.ts'
+import type { Choice, Playback } from '../playback/playback.ts'
 import { createCaptionsMenu } from './captions-menu.ts'
-import { formatClock, formatDuration } from './clock-text.ts'
 import { readFullDuration, readPlayableDuration } from './duration.ts'
-import { focusInPlayer } from './focus-in-player.ts'
-import type { Choice, Playback } from './playback.ts'
 import { onPlayerKey, seekTo, setVolume } from './player-keys.ts'
 import { wirePointers } from './player-pointers.ts'
-import { requireElement } from './player-shell.ts'
 
 /** Milliseconds without pointer movement after which the controls of a playing video are hidden. */
 const IDLE_MS = 2_500

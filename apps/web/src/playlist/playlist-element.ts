@@ -1,9 +1,10 @@
-import { buildShell, requireElement } from './player-shell.ts'
+import { requireElement } from '../dom/require-element.ts'
+import { buildShell } from '../player/player-shell.ts'
+import { VitascopePlayer } from '../player/vitascope-player.ts'
 import styles from './playlist-element.css?inline'
 import { buildList } from './playlist-list.ts'
 import { findNextPlayable, toPlayOrder } from './playlist-order.ts'
 import type { PlaylistEntry, PlaylistRecord } from './playlist-record.ts'
-import { VitascopePlayer } from './vitascope-player.ts'
 
 /** Playback parameters in the address of the page. */
 export interface PlayParameters {

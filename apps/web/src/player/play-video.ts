@@ -1,25 +1,25 @@
-import { trackView } from './analytics/track-view.ts'
+import { trackView } from '../analytics/track-view.ts'
+import { readOverlays } from '../overlay/overlay.ts'
+import { showOverlays } from '../overlay/overlay-cards.ts'
+import { replaceToken, withToken } from '../page/page-address.ts'
+import { startPlayback } from '../playback/play-source.ts'
+import { type Playback, type PlaybackFailure, type ResumePoint, readResumePoint, type Source } from '../playback/playback.ts'
+import { toQualityRule } from '../playback/quality-rule.ts'
+import { type CaptionPreference, findInitialTrack } from '../playback/show-on-load.ts'
+import { createConnectionRecovery, probeAddress, retryWhenOnline } from '../recovery/connection-recovery.ts'
+import { OutdatedPage } from '../recovery/import-script.ts'
+import type { RejectionVerdict } from '../recovery/recovering-loader.ts'
+import { watchFile } from '../recovery/watch-file.ts'
+import { showSlides } from '../slides/slide-panel.ts'
+import { fetchRejectionCode } from '../video/fetch-rejection-code.ts'
+import { fetchVideo } from '../video/fetch-video.ts'
+import { type PageState, toPageState, toRejectionMessage } from '../video/page-state.ts'
+import type { VideoRecord } from '../video/video-record.ts'
 import { applyTheme } from './apply-theme.ts'
 import { addConnectionNotice } from './connection-notice.ts'
 import { wireControls } from './controls.ts'
-import { fetchRejectionCode } from './fetch-rejection-code.ts'
-import { fetchVideo } from './fetch-video.ts'
-import { readOverlays } from './overlay.ts'
-import { showOverlays } from './overlay-cards.ts'
-import { replaceToken, withToken } from './page-address.ts'
-import { type PageState, toPageState, toRejectionMessage } from './page-state.ts'
-import { startPlayback } from './play-source.ts'
-import { type Playback, type PlaybackFailure, type ResumePoint, readResumePoint, type Source } from './playback.ts'
 import type { PlayerShell } from './player-shell.ts'
-import { toQualityRule } from './quality-rule.ts'
-import { createConnectionRecovery, probeAddress, retryWhenOnline } from './recovery/connection-recovery.ts'
-import { OutdatedPage } from './recovery/import-script.ts'
-import type { RejectionVerdict } from './recovery/recovering-loader.ts'
-import { watchFile } from './recovery/watch-file.ts'
 import { wireSeekPreview } from './seek-preview.ts'
-import { type CaptionPreference, findInitialTrack } from './show-on-load.ts'
-import { showSlides } from './slide-panel.ts'
-import type { VideoRecord } from './video-record.ts'
 
 export interface PlayOptions {
   shell: PlayerShell
@@ -64,7 +64,8 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
   applyTheme(shell, record, toMediaUrl, signal)
   showOverlays(shell.frame, video, readOverlays(record.overlays, location.href), signal)
   const { presentationId } = record
-  if (options.showsSlides && presentationId !== '') void showSlides({ shell, presentationId, toMediaUrl, recovery }, signal)
+  if (options.showsSlides && presentationId !== '')
+    void showSlides({ frame: shell.frame, video, presentationId, toMediaUrl, recovery }, signal)
   video.poster = toMediaUrl(record.poster)
   if (shouldAutoplay) video.addEventListener('canplay', () => void startAutoplay(video), { once: true, signal })
   const setStoryboard = wireSeekPreview(shell, recovery, signal)

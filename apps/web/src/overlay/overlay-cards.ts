@@ -1,4 +1,4 @@
-import { addStyles } from './add-styles.ts'
+import { addStyles } from '../dom/add-styles.ts'
 import { filterDueOverlays, type Overlay } from './overlay.ts'
 import styles from './overlay-cards.css?inline'
 

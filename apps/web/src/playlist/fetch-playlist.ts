@@ -1,5 +1,5 @@
+import { pause } from '../recovery/pause.ts'
 import { type PlaylistRecord, readPlaylistRecord } from './playlist-record.ts'
-import { pause } from './recovery/pause.ts'
 
 /** Milliseconds between requests while the server is overloaded or unreachable. */
 const RETRY_DELAY_MS = 2_000

@@ -1,4 +1,4 @@
-import { asNumber, asObject, asText } from './json-values.ts'
+import { asNumber, asObject, asText } from '../video/json-values.ts'
 
 export interface Slide {
   number: number

@@ -1,4 +1,4 @@
-import { asNumber, asObject, asText } from './json-values.ts'
+import { asNumber, asObject, asText } from '../video/json-values.ts'
 
 /** Fields of the public playlist record that the page uses. */
 export interface PlaylistRecord {

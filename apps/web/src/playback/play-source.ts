@@ -1,6 +1,6 @@
+import { importScript } from '../recovery/import-script.ts'
 import { playNatively } from './browser-playback.ts'
 import type { Playback, PlaybackOptions } from './playback.ts'
-import { importScript } from './recovery/import-script.ts'
 
 /**
  * Plays HLS by hls.js. In browsers without Media Source Extensions (iPhones), the browser plays the

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
-import { toCaptionChoices } from './captions-tracks.ts'
-import { formatClock, formatDuration } from './clock-text.ts'
-import { readPageAddress, withToken } from './page-address.ts'
-import { toPageState } from './page-state.ts'
-import { toQualityChoices } from './playback.ts'
-import { readVideoRecord, type VideoRecord } from './video-record.ts'
+import { formatClock, formatDuration } from '../dom/clock-text.ts'
+import { readPageAddress, withToken } from '../page/page-address.ts'
+import { toCaptionChoices } from '../playback/captions-tracks.ts'
+import { toQualityChoices } from '../playback/playback.ts'
+import { toPageState } from '../video/page-state.ts'
+import { readVideoRecord, type VideoRecord } from '../video/video-record.ts'
 
 const host = 'http://localhost:8080'
 

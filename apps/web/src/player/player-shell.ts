@@ -1,3 +1,4 @@
+import { requireElement } from '../dom/require-element.ts'
 import styles from './player.css?inline'
 
 /** The mutable parts of the player. */
@@ -93,13 +94,6 @@ export function buildShell(root: ShadowRoot): PlayerShell {
       frame.dispatchEvent(new Event('lengthchange'))
     },
   }
-}
-
-/** Returns an element of the markup above. */
-export function requireElement<T extends Element>(root: ParentNode, selector: string, type: abstract new (...args: never[]) => T): T {
-  const element = root.querySelector(selector)
-  if (!(element instanceof type)) throw new Error(`the player has no ${selector}`)
-  return element
 }
 
 /** Sets the text only if it differs. Otherwise screen readers would announce it again. */

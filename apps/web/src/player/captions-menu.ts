@@ -1,4 +1,4 @@
-import { addStyles } from './add-styles.ts'
+import { addStyles } from '../dom/add-styles.ts'
 import styles from './captions-menu.css?inline'
 
 interface Choice {

@@ -1,7 +1,7 @@
+import { type Admission, isOutageStatus } from '../recovery/connection-recovery.ts'
+import { pause } from '../recovery/pause.ts'
 import { createNativeCaptions } from './captions-tracks.ts'
 import { type Playback, type PlaybackFailure, type PlaybackOptions, type ResumePoint, readResumePoint } from './playback.ts'
-import { type Admission, isOutageStatus } from './recovery/connection-recovery.ts'
-import { pause } from './recovery/pause.ts'
 
 /**
  * A stalled `<video>` that received no byte for this many seconds triggers one request that checks
