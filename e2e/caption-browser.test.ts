@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { browserArguments, browserPath, chooseInMenu, listChoices, waitFor } from '@vitascope/testing'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import type { Api } from './support/api.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffprobe, makeSource } from './support/sources.ts'
@@ -176,7 +176,8 @@ describeInBrowser('captions in a browser', () => {
     await page.goto(`${platform.url}/player/${video.video_id}?autoplay=1&muted=1${query}`)
     await waitFor(async () => (await position()) > 0.5, { timeout: 30_000, describe: 'the picture to move' })
   }
-  const button = () => page.getByRole('button', { name: 'Captions' })
+  const waitForFocus = (element: Locator) =>
+    waitFor(() => element.evaluate((node) => node.matches(':focus')), { describe: `the focus on ${element}` })
   const item = (name: string) => page.getByRole('menuitemradio', { name })
   const inEnglish = (n: number) => `Good evening, this is <i>second ${n}</i>\nof a test card & of its sound`
 
@@ -191,15 +192,10 @@ describeInBrowser('captions in a browser', () => {
     }
     expect((await readShownCaptions())[0]?.replace('&amp;', '&')).toBe(inEnglish(8))
     await screenshot('captions')
-    await button().click()
-    expect(await page.getByRole('menuitemradio').allTextContents()).toEqual(['Off', 'Deutsch', 'English'])
-    expect(await item('English').getAttribute('aria-checked')).toBe('true')
-    await screenshot('captions-menu')
-    await item('Deutsch').click()
+    expect(await listChoices(page, 'captions')).toEqual(['Off', 'Deutsch', '✓ English'])
+    await chooseInMenu(page, 'captions', 'Deutsch')
     await waitForText('Guten Abend, dies ist Sekunde 8')
-    expect(await item('Deutsch').isVisible()).toBe(false)
-    await button().click()
-    await item('Off').click()
+    await chooseInMenu(page, 'captions', 'Off')
     await waitForText('')
     expect(pageErrors).toEqual([])
   }, 90_000)
@@ -207,22 +203,21 @@ describeInBrowser('captions in a browser', () => {
   test('captions can be chosen by keyboard', async () => {
     await open()
     await pauseAt(5.5)
-    await button().focus()
+    await page.locator('.settings-button').focus()
+    await page.keyboard.press('Enter')
+    await waitForFocus(page.locator('[data-menu=quality]'))
+    for (const key of ['ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key)
+    await waitForFocus(item('Off'))
     await page.keyboard.press('ArrowDown')
-    await waitFor(async () => (await item('English').evaluate((element) => element.matches(':focus'))) === true, {
-      describe: 'the chosen item to have the focus',
-    })
-    await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Enter')
     await waitForText('Guten Abend, dies ist Sekunde 5')
-    expect(await button().evaluate((element) => element.matches(':focus'))).toBe(true)
-    await page.keyboard.press('Enter')
-    await page.keyboard.press('Home')
-    await page.keyboard.press('Space')
-    await waitForText('')
-    await page.keyboard.press('ArrowUp')
-    expect(await item('English').evaluate((element) => element.matches(':focus'))).toBe(true)
+    await waitForFocus(page.locator('[data-menu=captions]'))
     await page.keyboard.press('Escape')
+    await waitForFocus(page.locator('.settings-button'))
+    await page.keyboard.press('c')
+    await waitForText('')
+    await page.keyboard.press('c')
+    await waitForText('Guten Abend, dies ist Sekunde 5')
     expect([await item('English').isVisible(), await position()]).toEqual([false, 5.5])
     expect(await picture().evaluate((element: Picture) => element.volume)).toBe(1)
   }, 60_000)
@@ -233,20 +228,17 @@ describeInBrowser('captions in a browser', () => {
     await waitForCaption('Other')
     await open()
     await pauseAt(2.5)
-    await button().click()
-    await item('Other').click()
+    await chooseInMenu(page, 'captions', 'Other')
     await waitFor(async () => (await readShownCaptions()).join().includes('second 2'), { timeout: 20_000, describe: 'the captions' })
     await api.put(`/caption/${other}`, { content: german, format: 'vtt' })
     await api.delete(`/caption/${deletedId}`)
     await waitForCaption('Gone', false)
-    await button().click()
-    await item('Gone').click()
+    await chooseInMenu(page, 'captions', 'Gone')
     const before = await position()
     await picture().evaluate((element: Picture) => element.play())
     await waitFor(async () => (await position()) > before + 3, { timeout: 20_000, describe: 'playback to continue' })
     expect(await page.locator('.notice').isVisible()).toBe(false)
-    await button().click()
-    await item('English').click()
+    await chooseInMenu(page, 'captions', 'English')
     await pauseAt(9.5)
     await waitFor(async () => (await readShownCaptions()).join().includes('second 9'), {
       timeout: 20_000,

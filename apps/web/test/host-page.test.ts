@@ -65,7 +65,7 @@ describeInBrowser('a page that embeds the player', () => {
     ['a playlist', () => frame('list?autoplay=1&muted=1'), '.entry[aria-current]'],
     ['a video with a password', () => frame('locked'), '.password input'],
     ['a presentation', () => frame('a?presentation=1&autoplay=1&muted=1'), '.slides img'],
-    ['a video', () => frame('a?autoplay=1&muted=1'), '[data-menu=quality] option'],
+    ['a video', () => frame('a?autoplay=1&muted=1'), '[data-menu=quality]'],
     ['a playlist of the embed script', () => script('list'), '.entry[aria-current]'],
   ]
 

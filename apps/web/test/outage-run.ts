@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect } from '@jest/globals'
-import { extendTimeout, waitFor } from '@vitascope/testing'
+import { chooseInMenu, extendTimeout, listChoices, waitFor } from '@vitascope/testing'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import type { BreakableLine } from './breakable-line.ts'
 
@@ -202,11 +202,8 @@ async function repairLine(kind: OutageKind, line: BreakableLine, network: CDPSes
 
 /** Chooses a quality, captions and a speed that differ from the player's defaults. */
 async function choosePreferences(page: Page): Promise<void> {
-  // Shows the controls, which are hidden after 2.5 s without pointer movement.
-  await page.mouse.move(400, 200)
-  await page.locator('[data-menu=quality] select').selectOption({ label: '180p' })
-  await page.getByRole('button', { name: 'Captions' }).click()
-  await page.getByRole('menuitemradio', { name: 'nl' }).click()
+  await chooseInMenu(page, 'quality', '180p')
+  await chooseInMenu(page, 'captions', 'nl')
   await setRate(page)
   await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.videoHeight === 180), {
     timeout: 60_000,
@@ -229,7 +226,5 @@ async function expectPreferences(page: Page): Promise<void> {
     captions: [...video.textTracks].filter(({ mode }) => mode === 'showing').map(({ language }) => language),
   }))
   expect(preferences).toEqual({ height: 180, captions: ['nl'] })
-  expect(await page.locator('[data-menu=quality] select').evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.label)).toBe(
-    '180p',
-  )
+  expect(await listChoices(page, 'quality')).toContain('✓ 180p')
 }

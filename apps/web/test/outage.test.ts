@@ -152,7 +152,7 @@ describeInBrowser('an outage', () => {
     )
     expect(await page.locator('.slides').count()).toBe(0)
     for (const start of rejected) platform.accept(start)
-    await page.locator('.slides img').waitFor({ state: 'attached', timeout: extendTimeout(10_000) })
+    await page.locator('.slides > img').waitFor({ state: 'attached', timeout: extendTimeout(10_000) })
     await showPreview()
     await page.locator('.peek > div').waitFor({ timeout: extendTimeout(10_000) })
     for (const path of ['/v2/presentation/deck', '/media/storyboard.vtt']) {

@@ -23,7 +23,7 @@ const contentTypes: Record<string, string> = {
  * track with `data:,WEBVTT`.
  */
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; media-src 'self' blob: data:; base-uri 'none'; form-action 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self'; connect-src 'self'; media-src 'self' blob: data:; base-uri 'none'; form-action 'none'"
 
 /** A view event, as players send it. */
 export interface ReceivedEvent {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { findFfmpeg } from '@vitascope/media'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, chooseInMenu, listChoices, waitFor, waitForMenu } from '@vitascope/testing'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
@@ -56,7 +56,7 @@ describeInBrowser('viewing', () => {
   const waitForPaused = (isPaused: boolean) => waitFor(async () => (await readPaused()) === isPaused, { describe: `paused: ${isPaused}` })
   const openVideo = async (id: string, query = '') => {
     await page.goto(`${platform.url}/player/${id}${query}`)
-    await waitFor(() => page.locator('[data-menu=captions] button').isVisible(), { timeout: 20_000, describe: 'the captions' })
+    await waitForMenu(page, 'captions')
   }
   const waitForPlayback = () =>
     waitFor(() => evaluateVideo((video) => !video.paused && video.currentTime > 0.1), { timeout: 20_000, describe: 'the video to play' })
@@ -91,14 +91,15 @@ describeInBrowser('viewing', () => {
     await page.keyboard.press('m')
     expect(await evaluateVideo((video) => video.muted)).toBe(false)
     await page.keyboard.press('ArrowDown')
-    expect(await evaluateVideo((video) => video.volume)).toBeCloseTo(0.9)
-    await page.locator('.seek').focus()
+    expect(await evaluateVideo((video) => video.volume)).toBeCloseTo(0.95)
+    await page.locator('.seek input').focus()
     await page.keyboard.press('ArrowLeft')
     expect(Math.round(await evaluateVideo((video) => video.currentTime))).toBe(0)
     await page.keyboard.press('ArrowUp')
-    expect([Math.round(await evaluateVideo((video) => video.currentTime)), await evaluateVideo((video) => video.volume)]).toEqual([5, 0.9])
+    expect(Math.round(await evaluateVideo((video) => video.currentTime))).toBe(5)
+    expect(await evaluateVideo((video) => video.volume)).toBeCloseTo(0.95)
     // A focused button handles the space key itself.
-    await page.locator('[data-does=mute]').focus()
+    await page.locator('media-mute-button').focus()
     await page.keyboard.press('Space')
     expect([await evaluateVideo((video) => video.muted), await readPaused()]).toEqual([true, true])
     expect(consoleErrors).toEqual([])
@@ -110,7 +111,7 @@ describeInBrowser('viewing', () => {
     await page.locator('.start').focus()
     await page.keyboard.press('Enter')
     await waitForPlayback()
-    expect(await page.locator('.row [data-does=play]').evaluate((button) => button.matches(':focus'))).toBe(true)
+    expect(await page.locator('.row .play-pause').evaluate((button) => button.matches(':focus'))).toBe(true)
     await waitFor(() => page.locator('.controls').evaluate((bar) => getComputedStyle(bar).opacity === '0'), {
       timeout: 20_000,
       describe: 'the controls to hide',
@@ -119,7 +120,8 @@ describeInBrowser('viewing', () => {
       video.currentTime = video.duration - 0.3
     })
     await page.locator('.start').waitFor({ timeout: 20_000 })
-    expect(await page.locator('.time').textContent()).toBe('0:06 / 0:06')
+    expect((await page.locator('.time slot').textContent())?.replaceAll('\u00a0', ' ')).toBe('0:06 / 0:06')
+    expect(await page.locator('.start').getAttribute('aria-label')).toBe('Replay')
     await page.locator('.start').click()
     await waitForPlayback()
   }, 60_000)
@@ -131,7 +133,7 @@ describeInBrowser('viewing', () => {
     await page.getByLabel('Password').pressSequentially('k m')
     await page.keyboard.press('Enter')
     await waitForPlayback()
-    expect(await page.locator('.row [data-does=play]').evaluate((button) => button.matches(':focus'))).toBe(true)
+    expect(await page.locator('.row .play-pause').evaluate((button) => button.matches(':focus'))).toBe(true)
     await page.keyboard.press('Space')
     await waitForPaused(true)
   }, 60_000)
@@ -155,34 +157,31 @@ describeInBrowser('viewing', () => {
     await waitForPaused(true)
   }, 60_000)
 
-  test('the first touch shows the controls, at any position, and the next one pauses', async () => {
+  test('a tap shows and hides the controls without pausing, and a double tap at a side seeks', async () => {
     await openNewPage({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } })
     platform.setRecord('v', videoJson())
     await openVideo('v', '?muted=1')
-    const waitForIdle = (expected: string) =>
-      waitFor(async () => (await page.locator('.frame').getAttribute('data-idle')) === expected, {
+    const waitForControls = (isShown: boolean) =>
+      waitFor(async () => (await page.locator('.stage').getAttribute('userinactive')) === (isShown ? null : ''), {
         timeout: 20_000,
-        describe: `idle: ${expected}`,
+        describe: `controls: ${isShown}`,
       })
-    const button = await page.locator('.row [data-does=play]').boundingBox()
     await page.locator('.start').tap()
     await waitForPlayback()
-    for (const [x, y] of [
-      [200, 300],
-      [(button?.x ?? 0) + 10, (button?.y ?? 0) + 10],
-    ] as const) {
-      await waitForIdle('true')
-      await page.touchscreen.tap(x, y)
-      await waitForIdle('false')
-      expect(await readPaused()).toBe(false)
-      await page.touchscreen.tap(x, y)
-      await waitForPaused(true)
-      await page.locator('.row [data-does=play]').tap()
-      await waitForPaused(false)
-      await evaluateVideo((video) => {
-        video.currentTime = 0
-      })
-    }
+    await waitForControls(false)
+    await page.touchscreen.tap(195, 300)
+    await waitForControls(true)
+    expect(await readPaused()).toBe(false)
+    await page.locator('.start').tap()
+    await waitForPaused(true)
+    await evaluateVideo((video) => {
+      video.currentTime = 0
+    })
+    for (const _ of [1, 2]) await page.touchscreen.tap(370, 420)
+    await waitFor(() => evaluateVideo((video) => video.currentTime > 5.5), { describe: 'the position near the end' })
+    for (const _ of [1, 2]) await page.touchscreen.tap(20, 420)
+    await waitFor(() => evaluateVideo((video) => video.currentTime < 0.5), { describe: 'the position at the start' })
+    expect(await readPaused()).toBe(true)
   }, 90_000)
 
   test.each([1280, 390, 320, 272, 200])(
@@ -191,8 +190,9 @@ describeInBrowser('viewing', () => {
       platform.setRecord('v', fullVideoJson())
       await page.setViewportSize({ width, height: Math.max(200, Math.round((width * 9) / 16)) })
       await openVideo('v')
-      expect(await findClippedParts('.row > *', '.row button')).toEqual([])
-      expect(await page.locator('[data-does=fullscreen]').isVisible()).toBe(true)
+      expect(await findClippedParts('.row > *')).toEqual([])
+      for (const name of ['media-fullscreen-button', '.settings-button', '.row .play-pause'])
+        expect(await page.locator(name).isVisible()).toBe(true)
       await takeScreenshot(`width-${width}`)
     },
     60_000,
@@ -208,12 +208,14 @@ describeInBrowser('viewing', () => {
       platform.setRecord('v', { ...fullVideoJson(), overlays: [{ ...card, show: { during: { start: '00:00', end: '00:06' } } }] })
       await page.setViewportSize({ width, height })
       await openVideo('v')
-      await page.getByRole('button', { name: 'Captions' }).click()
-      await page.getByRole('menuitemradio', { name: 'en' }).click()
-      await page.getByRole('button', { name: 'Captions' }).click()
-      expect(await page.getByRole('menuitemradio').count()).toBe(9)
-      expect(await findClippedParts('[role=menu]', '.overlay', '.row > *')).toEqual([])
+      await chooseInMenu(page, 'captions', 'en')
+      expect(await listChoices(page, 'captions')).toHaveLength(9)
+      await page.locator('.settings-button').click()
+      await page.locator('[data-menu=captions]').click()
+      await page.locator('[data-menu=captions] [role=menuitemradio]').first().waitFor()
+      expect(await findClippedParts('.settings', '.overlay', '.row > *')).toEqual([])
       await takeScreenshot(`captions-${width}`)
+      await page.keyboard.press('Escape')
       await page.keyboard.press('Escape')
       await takeScreenshot(`card-${width}`)
       const [frame, link] = [
@@ -240,8 +242,8 @@ describeInBrowser('viewing', () => {
         await page.goto(`${platform.url}/player/${id}`)
         await waitFor(async () => /Words/.test((await page.locator('.notice').textContent()) ?? ''), { describe: 'the card' })
         await takeScreenshot(`${id}-${width}`)
-        expect(await findClippedParts('.notice')).toEqual([])
-        const last = page.locator(id === 'locked' ? '.password' : '.notice > p')
+        expect(await findClippedParts('.card')).toEqual([])
+        const last = page.locator(id === 'locked' ? '.password' : '.notice p')
         await last.evaluate((element) => element.scrollIntoView({ block: 'end' }))
         expect((await last.boundingBox())?.y).toBeLessThan(height)
         const bottom = await last.evaluate((element) => element.getBoundingClientRect().bottom)
@@ -293,8 +295,7 @@ describeInBrowser('viewing', () => {
     await openVideo('list', '?muted=1')
     const listShownLanguages = () =>
       evaluateVideo((video) => [...video.textTracks].filter(({ mode }) => mode === 'showing').map(({ language }) => language))
-    await page.getByRole('button', { name: 'Captions' }).click()
-    await page.getByRole('menuitemradio', { name: 'de' }).click()
+    await chooseInMenu(page, 'captions', 'de')
     await waitFor(async () => (await listShownLanguages()).join() === 'de', { describe: 'the German captions' })
     await page.keyboard.press('Shift+N')
     await waitFor(async () => (await page.title()) === 'Second', { describe: 'the second video' })
@@ -346,8 +347,7 @@ describeInBrowser('viewing', () => {
     await page.keyboard.press('ArrowRight')
     await waitForTile('-320px 0px', /^0:05$/)
     await waitFor(() => page.locator('.peek').isHidden(), { timeout: 10_000, describe: 'the preview to disappear after a while' })
-    await page.locator('.seek').focus()
-    expect(await page.locator('.seek').getAttribute('aria-valuetext')).toBe('0:05 of 0:06')
+    expect(await page.locator('.seek input').getAttribute('aria-valuetext')).toMatch(/^[45] seconds of 6 seconds$/)
     expect(consoleErrors).toEqual([])
   }, 60_000)
 
@@ -356,10 +356,10 @@ describeInBrowser('viewing', () => {
     await openVideo('v')
     const readStyle = (selector: string, name: string) =>
       page.locator(selector).evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), name)
-    expect(await readStyle('.seek', 'background-image')).toContain('rgb(255, 204, 0)')
+    expect(await readStyle('.seek #progress', 'background-color')).toBe('rgb(255, 204, 0)')
     await page.keyboard.press('Tab')
-    await page.locator('.row [data-does=play]').focus()
-    expect(await readStyle('.row [data-does=play]', 'outline-color')).toBe('rgb(255, 204, 0)')
+    await page.locator('.row .play-pause').focus()
+    expect(await readStyle('.row .play-pause', 'box-shadow')).toContain('rgb(255, 204, 0)')
   }, 60_000)
 })
 

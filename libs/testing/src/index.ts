@@ -5,6 +5,7 @@ export { helmPath, kubeconformPath, kubectlPath, kubeScorePath } from './helm.ts
 export { masterKeyFile } from './master-key-file.ts'
 export { nginxPath, startNginx, startNginxWithFiles, type TestNginx } from './nginx.ts'
 export { pgbouncerPath, startPgBouncer, type TestPgBouncer } from './pgbouncer.ts'
+export { chooseInMenu, listChoices, waitForMenu } from './player-menu.ts'
 export { type PostgresPair, startPostgresPair } from './postgres-pair.ts'
 export { seededRandom } from './random.ts'
 export { recordFigure } from './record-figure.ts'

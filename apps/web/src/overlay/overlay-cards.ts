@@ -1,4 +1,6 @@
 import { addStyles } from '../dom/add-styles.ts'
+import { createIcon } from '../dom/icons.ts'
+import { text } from '../language/text.ts'
 import { filterDueOverlays, type Overlay } from './overlay.ts'
 import styles from './overlay-cards.css?inline'
 
@@ -10,11 +12,16 @@ export function showOverlays(frame: HTMLElement, video: HTMLVideoElement, overla
   addStyles(frame, 'overlays', styles)
   const layer = document.createElement('div')
   layer.className = 'overlays'
-  frame.querySelector('.controls')?.before(layer)
-  const cards = new Map(overlays.map((overlay) => [overlay, createCard(overlay)]))
+  frame.querySelector('.stage')?.after(layer)
+  const closed = new Set<Overlay>()
+  const close = (overlay: Overlay) => {
+    closed.add(overlay)
+    update()
+  }
+  const cards = new Map(overlays.map((overlay) => [overlay, createCard(overlay, () => close(overlay))]))
   const update = () => {
     const visibleOverlays = filterDueOverlays(overlays, { seconds: video.currentTime, hasEnded: video.ended }, navigator.languages)
-    const visibleCards = visibleOverlays.flatMap((overlay) => cards.get(overlay) ?? [])
+    const visibleCards = visibleOverlays.filter((overlay) => !closed.has(overlay)).flatMap((overlay) => cards.get(overlay) ?? [])
     // A visible card keeps its element, so that it keeps focus and hover.
     if (visibleCards.length !== layer.children.length || visibleCards.some((card, index) => layer.children[index] !== card))
       layer.replaceChildren(...visibleCards)
@@ -24,7 +31,7 @@ export function showOverlays(frame: HTMLElement, video: HTMLVideoElement, overla
   update()
 }
 
-function createCard(overlay: Overlay): HTMLElement {
+function createCard(overlay: Overlay, onClose: () => void): HTMLElement {
   const element = document.createElement('section')
   element.className = 'overlay'
   element.lang = overlay.language
@@ -43,11 +50,19 @@ function createCard(overlay: Overlay): HTMLElement {
     link.rel = 'noopener noreferrer'
     element.append(link)
   }
+  const close = createTextElement('button', '')
+  close.type = 'button'
+  close.className = 'close-card'
+  close.setAttribute('aria-label', text('close'))
+  close.append(createIcon('close'))
+  close.addEventListener('click', onClose)
+  element.prepend(close)
   return element
 }
 
-function createTextElement<Name extends 'h2' | 'p' | 'a'>(name: Name, text: string): HTMLElementTagNameMap[Name] {
+function createTextElement<Name extends 'h2' | 'p' | 'a' | 'button'>(name: Name, words: string): HTMLElementTagNameMap[Name] {
   const element = document.createElement(name)
-  element.textContent = text
+  element.textContent = words
+  element.dir = 'auto'
   return element
 }

@@ -105,7 +105,10 @@ export function playNatively(address: string, options: PlaybackOptions): Playbac
   return {
     listQualities: () => [],
     chooseQuality: () => {},
-    getChosenQuality: () => -1,
+    getChosenQuality: () => undefined,
+    listAudioTracks: () => [],
+    chooseAudioTrack: () => {},
+    hasSound: () => true,
     captions,
     getAudioLanguage: () => '',
     readChoices: () => ({}),

@@ -3,11 +3,13 @@ import { type CaptionPreference, findPreferredTrack } from './show-on-load.ts'
 
 /** Caption tracks of a playback: list, current choice and selection. */
 export interface CaptionTracks {
-  /** Lists the choices, of which the first is "off". Without captions, the list is empty. */
-  listChoices(): { value: number; label: string }[]
+  listTracks(): { name: string; language: string }[]
   /** Returns the index of the shown track, or -1 if captions are off. */
   chosenIndex(): number
-  choose(value: number): void
+  /** Shows the track with an index. With -1, captions are off. */
+  choose(index: number): void
+  /** Turns captions off, or on again in the language that was shown last. */
+  toggle(): void
 }
 
 /** Returns the index of the track that is shown at the start, or -1 if captions are off. */
@@ -32,14 +34,7 @@ export function createHlsCaptions(
   // After this event, hls.js selects the default track itself. The viewer's choice is applied after
   // that.
   hls.on(Library.Events.SUBTITLE_TRACKS_UPDATED, () => queueMicrotask(showPreferred))
-  return {
-    listChoices: () => toCaptionChoices(listTracks().map(({ name, language }) => name || language)),
-    chosenIndex: () => hls.subtitleTrack,
-    choose: (value) => {
-      preference.chosenTrack = listTracks()[value] ?? 'off'
-      show(value)
-    },
-  }
+  return createCaptionTracks(listTracks, () => hls.subtitleTrack, show, preference)
 }
 
 /**
@@ -61,17 +56,31 @@ export function createNativeCaptions(
   const reapply = () => preference.chosenTrack !== undefined && show(findPreferredTrack(listTracks(), preference, findShownIndex))
   video.textTracks.addEventListener('addtrack', reapply, { signal })
   for (const event of ['addtrack', 'removetrack', 'change']) video.textTracks.addEventListener(event, onChange, { signal })
-  return {
-    listChoices: () => toCaptionChoices(findTracks().map(({ label, language }) => label || language)),
-    chosenIndex: findShownIndex,
-    choose: (value) => {
-      preference.chosenTrack = listTracks()[value] ?? 'off'
-      show(value)
-    },
-  }
+  return createCaptionTracks(listTracks, findShownIndex, show, preference)
 }
 
-export function toCaptionChoices(names: readonly string[]): { value: number; label: string }[] {
-  if (names.length === 0) return []
-  return [{ value: -1, label: 'Off' }, ...names.map((name, value) => ({ value, label: name || `Captions ${value + 1}` }))]
+function createCaptionTracks(
+  listTracks: CaptionTracks['listTracks'],
+  chosenIndex: () => number,
+  show: (index: number) => void,
+  preference: CaptionPreference,
+): CaptionTracks {
+  let lastShown: { name: string; language: string } | undefined
+  const choose = (index: number) => {
+    lastShown = listTracks()[index] ?? listTracks()[chosenIndex()] ?? lastShown
+    preference.chosenTrack = listTracks()[index] ?? 'off'
+    preference.onChosen()
+    show(index)
+  }
+  return {
+    listTracks,
+    chosenIndex,
+    choose,
+    toggle() {
+      const tracks = listTracks()
+      if (chosenIndex() >= 0) return choose(-1)
+      const index = findPreferredTrack(tracks, { chosenTrack: lastShown ?? preference.lastLanguage() }, () => 0)
+      if (tracks.length > 0) choose(index)
+    },
+  }
 }

@@ -1,8 +1,9 @@
 import Hls from 'hls.js'
+import { text } from '../language/text.ts'
 import { createLoaderClass } from '../recovery/recovering-loader.ts'
 import { playNatively } from './browser-playback.ts'
 import { createHlsCaptions } from './captions-tracks.ts'
-import { type Playback, type PlaybackOptions, readResumePoint, type SourceChoices, toQualityChoices } from './playback.ts'
+import { type AudioTrack, mergeQualities, type Playback, type PlaybackOptions, readResumePoint, type SourceChoices } from './playback.ts'
 import { filterLevels, type QualityRule } from './quality-rule.ts'
 import { skipShortGap } from './short-gap.ts'
 
@@ -37,7 +38,12 @@ export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
   hls.once(Hls.Events.LEVEL_LOADED, () => {
     hls.config.autoStartLoad = true
   })
-  hls.on(Hls.Events.AUDIO_TRACKS_UPDATED, () => restoreSound(hls, resume))
+  hls.on(Hls.Events.AUDIO_TRACKS_UPDATED, () => {
+    restoreSound(hls, resume)
+    events.onChange()
+  })
+  hls.on(Hls.Events.AUDIO_TRACK_SWITCHED, events.onChange)
+  hls.on(Hls.Events.LEVEL_SWITCHED, events.onChange)
   hls.on(Hls.Events.LEVELS_UPDATED, events.onChange)
   hls.on(Hls.Events.BUFFER_APPENDED, () => skipShortGap(video))
   hls.on(Hls.Events.ERROR, (_, { fatal, type, frag, url, context }) => {
@@ -59,11 +65,16 @@ export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
   hls.attachMedia(video)
 
   const playback: Playback = {
-    listQualities: () => (fallback ? [] : toQualityChoices(hls.levels)),
-    chooseQuality: (value) => {
-      hls.currentLevel = value
+    listQualities: () => (fallback ? [] : mergeQualities(hls.levels)),
+    chooseQuality: (id) => {
+      hls.currentLevel = id === undefined ? -1 : Number(id)
     },
-    getChosenQuality: () => (fallback || hls.autoLevelEnabled ? -1 : hls.loadLevel),
+    getChosenQuality: () => (fallback || hls.autoLevelEnabled ? undefined : findQuality(hls)),
+    listAudioTracks: () => (fallback ? fallback.listAudioTracks() : listAudioTracks(hls)),
+    chooseAudioTrack: (id) => {
+      hls.audioTrack = Number(id)
+    },
+    hasSound: () => fallback !== undefined || hasSound(hls),
     get captions() {
       return fallback ? fallback.captions : captions
     },
@@ -72,6 +83,31 @@ export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
     end: () => (fallback ? fallback.end() : hls.destroy()),
   }
   return playback
+}
+
+/** Returns the quality of the chosen level, which may have been chosen by an earlier playback. */
+function findQuality(hls: Hls): string | undefined {
+  const height = hls.levels[hls.loadLevel]?.height
+  return mergeQualities(hls.levels).find((quality) => quality.height === height)?.id
+}
+
+function listAudioTracks(hls: Hls): AudioTrack[] {
+  return hls.audioTracks.map(({ name, lang, characteristics }, index) => {
+    const label = name || (lang ?? '')
+    const isDescription = characteristics?.includes('describes-video') ?? false
+    return {
+      id: String(index),
+      label: isDescription ? text('audioDescription', { name: label }) : label,
+      language: lang ?? '',
+      enabled: index === hls.audioTrack,
+    }
+  })
+}
+
+/** A playlist that names the codecs of its levels names one of audio, too. */
+function hasSound(hls: Hls): boolean {
+  const hasCodecs = hls.levels.some(({ videoCodec, audioCodec }) => videoCodec !== undefined || audioCodec !== undefined)
+  return !hasCodecs || hls.audioTracks.length > 0 || hls.levels.some(({ audioCodec }) => audioCodec !== undefined)
 }
 
 /** Removes the levels that the rule excludes, before the first level is loaded. */

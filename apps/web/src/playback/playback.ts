@@ -16,18 +16,32 @@ export interface Source {
   withCurrentToken: (url: string) => string
 }
 
-/** Item of a menu. The first item is `auto` or `off`. */
-export interface Choice {
-  value: number
+/** Renditions of one height, as viewers know them: `720p`. */
+export interface Quality {
+  id: string
+  width: number
+  height: number
+}
+
+export interface AudioTrack {
+  id: string
   label: string
+  language: string
+  enabled: boolean
 }
 
 /** A source that plays in a `<video>`. */
 export interface Playback {
-  listQualities(): Choice[]
-  /** Sets the quality. With -1, the player selects it by the bandwidth. */
-  chooseQuality(value: number): void
-  getChosenQuality(): number
+  /** Returns the qualities, or an empty list if there is no choice. */
+  listQualities(): Quality[]
+  /** Sets the quality. Without an id, the player selects it by the bandwidth. */
+  chooseQuality(id: string | undefined): void
+  /** Returns the chosen quality, or undefined while the player selects it. */
+  getChosenQuality(): string | undefined
+  listAudioTracks(): AudioTrack[]
+  chooseAudioTrack(id: string): void
+  /** Returns whether the media have sound. It is true while this is unknown. */
+  hasSound(): boolean
   captions: CaptionTracks
   /** Returns the language of the current audio track, or an empty string if it is unknown. */
   getAudioLanguage(): string
@@ -86,22 +100,15 @@ export function readResumePoint(video: HTMLVideoElement, playback: Playback | un
 }
 
 /**
- * Returns the choices, the highest first. Levels of the same height, and levels without video, have
- * their bit rate in the label.
+ * Merges the levels of the same picture height into one quality, whose id is the index of the level
+ * with the highest bit rate. Levels without pictures have no quality.
  */
-export function toQualityChoices(levels: readonly { height: number; bitrate: number }[]): Choice[] {
-  if (levels.length < 2) return []
-  const heights = levels.map((level) => level.height)
-  const choices = levels.map(({ height, bitrate }, value) => ({
-    value,
-    bitrate,
-    label: [
-      ...(height > 0 ? [`${height}p`] : []),
-      ...(height === 0 || heights.filter((otherHeight) => otherHeight === height).length > 1
-        ? [`${Math.round(bitrate / 1000)} kbit/s`]
-        : []),
-    ].join(', '),
-  }))
-  const highestFirst = choices.sort((a, b) => b.bitrate - a.bitrate).map(({ value, label }) => ({ value, label }))
-  return [{ value: -1, label: 'Auto' }, ...highestFirst]
+export function mergeQualities(levels: readonly { width: number; height: number; bitrate: number }[]): Quality[] {
+  const best = new Map<number, { index: number; bitrate: number; width: number; height: number }>()
+  for (const [index, { width, height, bitrate }] of levels.entries()) {
+    const shorterSide = Math.min(width, height)
+    if (shorterSide > 0 && bitrate >= (best.get(shorterSide)?.bitrate ?? 0)) best.set(shorterSide, { index, bitrate, width, height })
+  }
+  const qualities = [...best.values()].map(({ index, width, height }) => ({ id: String(index), width, height }))
+  return qualities.toSorted((a, b) => b.height - a.height)
 }

@@ -11,9 +11,18 @@ export function findInitialTrack(tracks: readonly { name: string; language: stri
   return exactIndex >= 0 ? exactIndex : tracks.findIndex(({ language }) => readPrimarySubtag(language) === readPrimarySubtag(setting))
 }
 
+export interface CaptionTrackName {
+  name: string
+  language: string
+}
+
 /** The viewer's choice of captions. It survives the list that it was chosen from. */
 export interface CaptionPreference {
-  chosenTrack: { name: string; language: string } | 'off' | undefined
+  chosenTrack: CaptionTrackName | 'off' | undefined
+  /** Called after the viewer has chosen. */
+  onChosen(): void
+  /** Returns the track that captions had when they were on the last time. */
+  lastLanguage(): CaptionTrackName | undefined
 }
 
 /**
@@ -22,7 +31,7 @@ export interface CaptionPreference {
  */
 export function findPreferredTrack(
   tracks: readonly { name: string; language: string }[],
-  { chosenTrack }: CaptionPreference,
+  { chosenTrack }: Pick<CaptionPreference, 'chosenTrack'>,
   findDefault: () => number,
 ): number {
   if (chosenTrack === undefined) return findDefault()

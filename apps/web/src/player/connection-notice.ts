@@ -1,4 +1,5 @@
 import { addStyles } from '../dom/add-styles.ts'
+import { text } from '../language/text.ts'
 import styles from './connection-notice.css?inline'
 
 /** Delay in milliseconds before a lost connection is shown. Shorter outages show no notice. */
@@ -14,13 +15,13 @@ export function addConnectionNotice(frame: HTMLElement, retry: () => void, signa
   notice.className = 'connection'
   notice.hidden = true
   // Screen readers announce the text only if the element exists before its text.
-  const text = document.createElement('span')
-  text.setAttribute('role', 'status')
+  const words = document.createElement('span')
+  words.setAttribute('role', 'status')
   const button = document.createElement('button')
   button.type = 'button'
-  button.textContent = 'Retry'
+  button.textContent = text('retry')
   button.addEventListener('click', retry)
-  notice.append(text, button)
+  notice.append(words, button)
   frame.append(notice)
 
   let timer: number | undefined
@@ -31,7 +32,7 @@ export function addConnectionNotice(frame: HTMLElement, retry: () => void, signa
   }
   const show = (isShown: boolean) => {
     notice.hidden = !isShown
-    text.textContent = isShown ? 'Connection lost. Trying again …' : ''
+    words.textContent = isShown ? text('connectionLost') : ''
     frame.dataset['connection'] = isShown ? 'lost' : 'good'
   }
   const remove = () => {

@@ -1,6 +1,8 @@
 import { addStyles } from '../dom/add-styles.ts'
 import { focusInPlayer } from '../dom/focus-in-player.ts'
-import { type AccessToken, requestAccess } from '../video/access-token.ts'
+import type { TextKey } from '../language/english.ts'
+import { text } from '../language/text.ts'
+import { type AccessFailure, type AccessToken, requestAccess } from '../video/access-token.ts'
 import styles from './password-gate.css?inline'
 import type { PlayerShell } from './player-shell.ts'
 
@@ -25,9 +27,9 @@ export async function requestPassword(
   if (signal.aborted) return undefined
   if (typeof known === 'object') return { access: known, wasEntered: false }
   addStyles(shell.frame, 'password', styles)
-  shell.showNotice(title || 'Video', texts.first)
+  shell.showNotice(title || text('video'), text('passwordRequired'), { icon: 'locked' })
   const { field, button, row } = createPasswordField()
-  shell.frame.querySelector('.notice')?.append(row)
+  shell.frame.querySelector('.notice .card')?.append(row)
   focusInPlayer(field)
   const abortion = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
   try {
@@ -41,7 +43,7 @@ export async function requestPassword(
         lastCorrectPassword = password
         return signal.aborted ? undefined : { access: result, wasEntered: true }
       }
-      shell.showNotice(title || 'Video', texts[result])
+      shell.showNotice(title || text('video'), text(failureTexts[result]), { icon: 'locked' })
       field.select()
       focusInPlayer(field)
     }
@@ -54,12 +56,11 @@ export async function requestPassword(
 /** Last correct password. It stays in memory while the page is open. */
 let lastCorrectPassword: string | undefined
 
-const texts = {
-  first: 'This video requires a password.',
-  wrong: 'Wrong password. Try again.',
-  'too many attempts': 'Too many attempts. Wait a minute, then try again.',
-  unreachable: 'The server cannot be reached. Try again.',
-} as const
+const failureTexts: Readonly<Record<AccessFailure, TextKey>> = {
+  wrong: 'passwordWrong',
+  'too many attempts': 'tooManyAttempts',
+  unreachable: 'serverUnreachable',
+}
 
 /** Creates the field and its button without a `<form>`, because a sandboxed frame without `allow-forms` must still be able to submit. */
 function createPasswordField() {
@@ -68,10 +69,10 @@ function createPasswordField() {
   const field = document.createElement('input')
   field.type = 'password'
   field.autocomplete = 'off'
-  field.setAttribute('aria-label', 'Password')
+  field.setAttribute('aria-label', text('password'))
   const button = document.createElement('button')
   button.type = 'button'
-  button.textContent = 'Open'
+  button.textContent = text('open')
   row.append(field, button)
   return { row, field, button }
 }

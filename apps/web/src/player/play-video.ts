@@ -1,23 +1,32 @@
 import { trackView } from '../analytics/track-view.ts'
 import { readOverlays } from '../overlay/overlay.ts'
 import { showOverlays } from '../overlay/overlay-cards.ts'
-import { replaceToken, withToken } from '../page/page-address.ts'
+import { readTimeFragment, replaceToken, withToken } from '../page/page-address.ts'
 import { startPlayback } from '../playback/play-source.ts'
 import { type Playback, type PlaybackFailure, type ResumePoint, readResumePoint, type Source } from '../playback/playback.ts'
 import { toQualityRule } from '../playback/quality-rule.ts'
 import { type CaptionPreference, findInitialTrack } from '../playback/show-on-load.ts'
 import { createConnectionRecovery, probeAddress, retryWhenOnline } from '../recovery/connection-recovery.ts'
 import { OutdatedPage } from '../recovery/import-script.ts'
+import { keepMoving } from '../recovery/keep-moving.ts'
 import type { RejectionVerdict } from '../recovery/recovering-loader.ts'
 import { watchFile } from '../recovery/watch-file.ts'
 import { showSlides } from '../slides/slide-panel.ts'
 import { fetchRejectionCode } from '../video/fetch-rejection-code.ts'
 import { fetchVideo } from '../video/fetch-video.ts'
-import { type PageState, toPageState, toRejectionMessage } from '../video/page-state.ts'
+import {
+  createOutdatedMessage,
+  createUnplayableMessage,
+  createUnsupportedMessage,
+  type PageState,
+  toPageState,
+  toRejectionMessage,
+} from '../video/page-state.ts'
 import type { VideoRecord } from '../video/video-record.ts'
 import { applyTheme } from './apply-theme.ts'
 import { addConnectionNotice } from './connection-notice.ts'
 import { wireControls } from './controls.ts'
+import { keepToPart, type PlayedPart } from './played-part.ts'
 import type { PlayerShell } from './player-shell.ts'
 import { wireSeekPreview } from './seek-preview.ts'
 
@@ -28,8 +37,10 @@ export interface PlayOptions {
   /** Returns the current token of the viewer. */
   token: () => string | undefined
   shouldAutoplay: boolean
+  /** Shows the slides of the video, if it has any, from the start. */
   showsSlides: boolean
   captionPreference: CaptionPreference
+  part: PlayedPart
   /** Called when the video cannot be played any more, so that the page requests its state again. */
   onUnplayable: () => void
   /** Shows a message instead of the video. */
@@ -64,8 +75,10 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
   applyTheme(shell, record, toMediaUrl, signal)
   showOverlays(shell.frame, video, readOverlays(record.overlays, location.href), signal)
   const { presentationId } = record
-  if (options.showsSlides && presentationId !== '')
-    void showSlides({ frame: shell.frame, video, presentationId, toMediaUrl, recovery }, signal)
+  if (presentationId !== '') {
+    const slideOptions = { frame: shell.frame, video, presentationId, isShown: options.showsSlides, toMediaUrl, recovery }
+    void showSlides(slideOptions, signal)
+  }
   video.poster = toMediaUrl(record.poster)
   if (shouldAutoplay) video.addEventListener('canplay', () => void startAutoplay(video), { once: true, signal })
   const setStoryboard = wireSeekPreview(shell, recovery, signal)
@@ -73,10 +86,15 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
     { video, videoId, getLanguage: () => playback?.getAudioLanguage() || record.language, shouldAutoplay },
     signal,
   )
-  const controls = wireControls(shell.frame, video, () => playback, signal)
+  shell.source.chapters = record.chapters
+  const controls = wireControls(shell, signal)
+  keepToPart(video, options.part, signal)
+  seekByFragment(video, signal)
+  keepMoving(video, signal)
 
   signal.addEventListener('abort', () => {
     playback?.end()
+    shell.source.playback = undefined
     recovery.end()
   })
 
@@ -89,7 +107,8 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
         withCurrentToken: (url: string) => replaceToken(url, options.token()),
       }
       playback = await startPlayback({ video, source, events, recovery, resume }, signal)
-      if (signal.aborted) playback.end()
+      if (signal.aborted) return playback.end()
+      shell.source.playback = playback
       controls.refresh()
     }
     lastStart = lastStart.then(openSource).catch((error: unknown) => {
@@ -99,6 +118,7 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
     })
   }
   const onFailure = (failure: PlaybackFailure, resume: ResumePoint) => {
+    const message = toFailureMessage(failure, video)
     playback?.end()
     viewTracker.onFailure('media')
     const fileWatch = new AbortController()
@@ -109,7 +129,7 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
       start(resume)
     }
     signal.addEventListener('abort', () => fileWatch.abort(), { once: true })
-    onMessage({ kind: 'message', heading: 'This video cannot be played', detail: 'Its files could not be read.', canRetry: false }, retry)
+    onMessage(message, retry)
     if (failure.kind === 'missing') void watchFile(failure.address, fileWatch.signal).then((isBack) => isBack && retry())
   }
   /**
@@ -143,8 +163,24 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
   }
   const events = { onChange: () => controls.refresh(), onFailure, onRejection: shareResult(VERDICT_TTL_MS, checkRejection) }
 
-  start()
+  const { start: startSeconds } = options.part
+  start(startSeconds > 0 ? { seconds: startSeconds, rate: 1, isPlaying: false } : undefined)
   return { end: () => playback?.end(), setStoryboard }
+}
+
+function toFailureMessage(failure: PlaybackFailure, video: HTMLVideoElement): Exclude<PageState, { kind: 'playable' }> {
+  if (failure.kind === 'script') return createOutdatedMessage()
+  const isUnsupported = failure.kind === 'media' && video.error?.code === MediaError.MEDIA_ERR_SRC_NOT_SUPPORTED
+  return isUnsupported ? createUnsupportedMessage() : createUnplayableMessage()
+}
+
+/** Seeks when a link of the page changes `#t=`. */
+function seekByFragment(video: HTMLVideoElement, signal: AbortSignal): void {
+  const seek = () => {
+    const [seconds] = readTimeFragment(location.hash)
+    if (seconds !== undefined) video.currentTime = seconds
+  }
+  window.addEventListener('hashchange', seek, { signal })
 }
 
 function toSource(

@@ -1,53 +1,70 @@
-/** Actions of keys, except for seeking and volume. */
-export interface PlayerActions {
-  play: () => void
-  mute: () => void
-  fullscreen: () => void
-}
+import { ARROW_SECONDS, LETTER_SECONDS, type PlayerActions } from './player-actions.ts'
+import type { PlayerShell } from './player-shell.ts'
+import { readFullDuration } from './player-store.ts'
 
-/** Seconds that an arrow key seeks. */
-const SEEK_SECONDS = 5
+const VOLUME_STEP = 0.05
+const RATE_STEP = 0.25
 
 /**
- * Handles a key press anywhere in the page, which has only one player. Keys that the focused
+ * Returns the listener for keys anywhere in the page, which has only one player. Keys that the focused
  * element uses itself are ignored.
  */
-export function onPlayerKey(event: KeyboardEvent, frame: HTMLElement, video: HTMLVideoElement, actions: PlayerActions): void {
-  if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || frame.dataset['shows'] !== 'video') return
-  const [target] = event.composedPath()
-  const ownKeys = target instanceof Element ? findOwnKeys(target) : ''
-  if (ownKeys === 'all' || (ownKeys === 'space' && event.key === ' ') || (ownKeys === 'arrows' && event.key.startsWith('Arrow'))) return
-  const isOnSeekBar = target instanceof Element && target.matches('.seek')
-  const [back, forward] = [() => seekTo(video, video.currentTime - SEEK_SECONDS), () => seekTo(video, video.currentTime + SEEK_SECONDS)]
-  const keys: Record<string, (() => void) | undefined> = {
+export function createPlayerKeys(
+  { frame, controller, video, source }: PlayerShell,
+  actions: PlayerActions,
+): (event: KeyboardEvent) => void {
+  const seekBy = (seconds: number) => () => actions.seekTo(video.currentTime + seconds)
+  const changeVolume = (step: number) => () => actions.setVolume((video.muted ? 0 : video.volume) + step)
+  const duration = () => readFullDuration(video, source)
+  const keys: Readonly<Record<string, () => void>> = {
     ' ': actions.play,
     k: actions.play,
     m: actions.mute,
     f: actions.fullscreen,
-    ArrowLeft: back,
-    ArrowRight: forward,
-    ArrowUp: isOnSeekBar ? forward : () => setVolume(video, video.volume + 0.1),
-    ArrowDown: isOnSeekBar ? back : () => setVolume(video, video.volume - 0.1),
+    c: actions.captions,
+    j: seekBy(-LETTER_SECONDS),
+    l: seekBy(LETTER_SECONDS),
+    ArrowLeft: seekBy(-ARROW_SECONDS),
+    ArrowRight: seekBy(ARROW_SECONDS),
+    ArrowUp: changeVolume(VOLUME_STEP),
+    ArrowDown: changeVolume(-VOLUME_STEP),
+    Home: () => actions.seekTo(0),
+    End: () => actions.seekTo(duration()),
+    '<': () => actions.setRate(video.playbackRate - RATE_STEP),
+    '>': () => actions.setRate(video.playbackRate + RATE_STEP),
+    '?': actions.showShortcuts,
   }
-  const action = keys[event.key]
-  if (!action) return
-  event.preventDefault()
-  action()
+  return (event) => {
+    if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || frame.dataset['shows'] !== 'video') return
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
+    const path = event.composedPath().filter((target) => target instanceof Element)
+    if (isUsedByFocus(path, key)) return
+    const isOnSeekBar = path.some((element) => element.localName === 'media-time-range')
+    const digit = /^\d$/.test(key) ? Number(key) : undefined
+    const action = digit !== undefined ? () => actions.seekTo((duration() * digit) / 10) : keys[isOnSeekBar ? toSeekKey(key) : key]
+    if (!action) return
+    event.preventDefault()
+    action()
+    // Shows the controls, also if the focus is not in them.
+    controller.dispatchEvent(new Event('keyup'))
+  }
 }
 
-/** Returns the keys that an element handles itself. */
-function findOwnKeys(target: Element): 'all' | 'space' | 'arrows' | '' {
-  if (target.matches('select, textarea, input:not([type=range]), [contenteditable]')) return 'all'
-  if (target.matches('a, button')) return 'space'
-  // Arrow keys scroll cards with long texts.
-  return target.matches('input:not(.seek), .overlay, .overlay *') ? 'arrows' : ''
+/** On the seek bar, up and down seek as well. */
+function toSeekKey(key: string): string {
+  if (key === 'ArrowUp') return 'ArrowRight'
+  return key === 'ArrowDown' ? 'ArrowLeft' : key
 }
 
-export function seekTo(video: HTMLVideoElement, seconds: number): void {
-  video.currentTime = Math.max(0, seconds)
-}
-
-export function setVolume(video: HTMLVideoElement, volume: number): void {
-  video.volume = Math.min(1, Math.max(0, volume))
-  video.muted = video.volume === 0
+/** Returns whether the focused element handles the key itself. */
+function isUsedByFocus(path: readonly Element[], key: string): boolean {
+  const [target] = path
+  if (!target) return false
+  if (target.matches('select, textarea, input:not([type=range]), [contenteditable]')) return true
+  const isIn = (selector: string) => path.some((element) => element.matches(selector))
+  if (isIn('media-settings-menu, dialog')) return true
+  if (key === ' ' || key === 'Enter') return isIn('a, button, [role=button]')
+  const isMoveKey = key.startsWith('Arrow') || key === 'Home' || key === 'End'
+  // Arrow keys change the volume slider, scroll cards with long texts, and move in lists.
+  return isMoveKey && isIn('media-volume-range, .overlay, .list, .slide-list')
 }

@@ -1,32 +1,39 @@
-import type { PlayerActions } from './player-keys.ts'
+import { LETTER_SECONDS, type PlayerActions } from './player-actions.ts'
+import type { PlayerShell } from './player-shell.ts'
 
-/** Milliseconds that a click on the picture waits for a second click. */
+/** Milliseconds that a click or tap on the picture waits for a second one. */
 const DOUBLE_CLICK_MS = 250
+/** Milliseconds that the sign of a double tap is shown. */
+const SIGN_MS = 600
 
 /**
- * Handles clicks on the picture. One click plays or pauses. A double click toggles full screen and
- * does not change playback. While the controls are hidden, the first touch only shows them, because
- * touch screens have no hover.
+ * Handles clicks and taps on the picture. A click plays or pauses, and a double click toggles full
+ * screen. A tap shows or hides the controls (media-chrome), and a double tap on the left or right
+ * third seeks.
  */
-export function wirePointers(frame: HTMLElement, video: HTMLVideoElement, actions: PlayerActions, signal: AbortSignal): void {
+export function wirePointers({ frame, controller, video }: PlayerShell, actions: PlayerActions, signal: AbortSignal): void {
   let isTouch = false
-  let onlyShowsControls = false
   let timer: number | undefined
+  let lastTap: { at: number; side: -1 | 0 | 1 } | undefined
   const onPointerDown = ({ pointerType }: PointerEvent) => {
     isTouch = pointerType === 'touch'
-    onlyShowsControls = isTouch && areControlsHidden(frame)
   }
-  // Registered in the capture phase: a button may have appeared under the finger.
-  const suppressClick = (event: MouseEvent) => {
-    const [target] = event.composedPath()
-    const isCard = target instanceof Element && target.closest('.overlay') !== null
-    if (!onlyShowsControls || isCard || event.detail === 0) return
-    event.preventDefault()
-    event.stopPropagation()
+  const findSide = (x: number): -1 | 0 | 1 => {
+    const { left, width } = frame.getBoundingClientRect()
+    if (x < left + width / 3) return -1
+    return x > left + (2 * width) / 3 ? 1 : 0
   }
-  const onClick = ({ detail }: MouseEvent) => {
-    if (isTouch) return actions.play()
-    if (detail > 1) return
+  const onTap = ({ clientX, timeStamp }: MouseEvent) => {
+    const side = findSide(clientX)
+    const isSecond = lastTap !== undefined && timeStamp - lastTap.at < 2 * DOUBLE_CLICK_MS && lastTap.side === side && side !== 0
+    lastTap = { at: timeStamp, side }
+    if (!isSecond) return
+    actions.seekTo(video.currentTime + side * LETTER_SECONDS)
+    showSeekSign(frame, side)
+  }
+  const onClick = (event: MouseEvent) => {
+    if (isTouch) return onTap(event)
+    if (event.detail > 1) return
     timer = window.setTimeout(() => {
       timer = undefined
       actions.play()
@@ -40,14 +47,20 @@ export function wirePointers(frame: HTMLElement, video: HTMLVideoElement, action
     timer = undefined
     actions.fullscreen()
   }
-  frame.addEventListener('pointerdown', onPointerDown, { signal, capture: true })
-  frame.addEventListener('click', suppressClick, { signal, capture: true })
+  controller.addEventListener('pointerdown', onPointerDown, { signal, capture: true })
   video.addEventListener('click', onClick, { signal })
   video.addEventListener('dblclick', onDoubleClick, { signal })
   signal.addEventListener('abort', () => clearTimeout(timer))
 }
 
-function areControlsHidden({ dataset }: HTMLElement): boolean {
-  const canHide = dataset['controls'] !== 'false' && dataset['autohide'] !== 'false'
-  return canHide && dataset['idle'] === 'true' && dataset['playing'] === 'true'
+/** Shows the seconds that a double tap has sought. */
+function showSeekSign(frame: HTMLElement, side: -1 | 0 | 1): void {
+  frame.querySelector('.seek-sign')?.remove()
+  const sign = document.createElement('span')
+  sign.className = 'seek-sign'
+  sign.dataset['side'] = side < 0 ? 'back' : 'forward'
+  sign.textContent = `${side < 0 ? '−' : '+'}${LETTER_SECONDS}`
+  sign.setAttribute('aria-hidden', 'true')
+  frame.append(sign)
+  window.setTimeout(() => sign.remove(), SIGN_MS)
 }

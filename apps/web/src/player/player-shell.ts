@@ -1,16 +1,23 @@
+import './media-chrome-elements.ts'
+import type MediaController from 'media-chrome/dist/media-controller.js'
+import { addStyles } from '../dom/add-styles.ts'
+import { type CardIcon, cardIconPath, icon } from '../dom/icons.ts'
 import { requireElement } from '../dom/require-element.ts'
+import { text } from '../language/text.ts'
+import noticeStyles from './notice.css?inline'
 import styles from './player.css?inline'
+import { createPlayerStore, type PlayerSource } from './player-store.ts'
+import themeStyles from './themes.css?inline'
 
 /** The mutable parts of the player. */
 export interface PlayerShell {
   frame: HTMLElement
+  controller: MediaController
   video: HTMLVideoElement
+  /** What the controls show. `playVideo` replaces its parts. */
+  source: PlayerSource
   setTitle(text: string): void
-  /**
-   * Shows a card instead of the video. `progress` (percent) adds a bar, `retry` adds a button that
-   * calls it.
-   */
-  showNotice(heading: string, detail: string, extras?: { progress?: number | undefined; retry?: (() => void) | undefined }): void
+  showNotice(heading: string, detail: string, extras?: NoticeExtras): void
   /** Shows the video instead of the card. */
   showVideo(): void
   /** Shows a short text above the video. An empty text removes it. */
@@ -22,66 +29,82 @@ export interface PlayerShell {
   setDuration(seconds: number): void
 }
 
-const markup = `
-<div class="frame" data-shows="notice" data-idle="false">
-  <video playsinline preload="metadata"></video>
-  <header class="title"></header>
-  <p class="badge" role="status" hidden></p>
-  <div class="notice" role="status">
-    <h1></h1>
-    <p></p>
-    <div class="bar" role="progressbar" aria-label="Encoding" aria-valuemin="0" aria-valuemax="100" hidden><span></span></div>
-    <button type="button" class="retry" hidden>Retry</button>
-  </div>
-  <button class="start" type="button" data-does="play" aria-label="Play"><svg viewBox="0 0 24 24"><path d="M8 5v14l11-7z"/></svg></button>
-  <div class="controls" role="group" aria-label="Player controls">
-    <input class="seek" type="range" min="0" max="0" step="any" value="0" aria-label="Position" />
-    <div class="row">
-      <button type="button" data-does="play" aria-label="Play">
-        <svg class="when-paused" viewBox="0 0 24 24"><path d="M8 5v14l11-7z"/></svg>
-        <svg class="when-playing" viewBox="0 0 24 24"><path d="M6 5h4v14H6zM14 5h4v14h-4z"/></svg>
-      </button>
-      <button type="button" data-does="mute" aria-label="Mute">
-        <svg class="when-loud" viewBox="0 0 24 24"><path d="M4 9v6h4l5 5V4L8 9zM15.5 8.2a5 5 0 0 1 0 7.6zM15.5 4.3a8.5 8.5 0 0 1 0 15.4v-2.1a6.5 6.5 0 0 0 0-11.2z"/></svg>
-        <svg class="when-muted" viewBox="0 0 24 24"><path d="M4 9v6h4l5 5V4L8 9zM21.4 9.4 20 8l-2.3 2.3L15.4 8 14 9.4l2.3 2.3L14 14l1.4 1.4 2.3-2.3 2.3 2.3 1.4-1.4-2.3-2.3z"/></svg>
-      </button>
-      <input class="volume" type="range" min="0" max="1" step="0.05" value="1" aria-label="Volume" />
-      <span class="time"><span class="now"></span><span class="total"></span></span>
-      <span class="space"></span>
-      <div class="captions" data-menu="captions" hidden></div>
-      <label class="choice" data-menu="quality" hidden><span>Quality</span><select aria-label="Quality"></select></label>
-      <button type="button" data-does="fullscreen" aria-label="Full screen"><svg viewBox="0 0 24 24"><path d="M5 5h6v2H7v4H5zM13 5h6v6h-2V7h-4zM5 13h2v4h4v2H5zM17 13h2v6h-6v-2h4z"/></svg></button>
+/** Parts of a card that some states have. */
+export interface NoticeExtras {
+  icon?: CardIcon | undefined
+  /** Percent. Adds a bar. */
+  progress?: number | undefined
+  /** Adds a button that calls it. */
+  retry?: (() => void) | undefined
+}
+
+/** The controls have the texts of the page's language, so they are built when the player is. */
+const markup = () => `
+<div class="frame" data-shows="notice">
+  <media-controller class="stage" nodefaultstore nohotkeys gesturesdisabled nomutedpref nosubtitleslangpref tabindex="-1"
+    defaultstreamtype="on-demand" autohide="3">
+    <video slot="media" playsinline preload="metadata"></video>
+    <div slot="top-chrome" class="top"><h1 class="title" dir="auto"></h1></div>
+    <p slot="top-chrome" class="badge" role="status" noautohide hidden></p>
+    <media-loading-indicator slot="centered-chrome" class="waiting" loadingdelay="400" noautohide></media-loading-indicator>
+    <media-play-button slot="centered-chrome" class="start" notooltip noautohide>
+      ${icon('play', 'slot="play" class="play"')}${icon('replay', 'slot="play" class="replay"')}${icon('pause', 'slot="pause"')}
+    </media-play-button>
+    <media-settings-menu class="settings" id="settings" anchor="settings-button" hidden></media-settings-menu>
+    <div class="controls" role="group">
+      <media-time-range class="seek"><span slot="preview"></span></media-time-range>
+      <div class="row">
+        <media-play-button class="play-pause">
+          ${icon('play', 'slot="play" class="play"')}${icon('replay', 'slot="play" class="replay"')}${icon('pause', 'slot="pause"')}
+        </media-play-button>
+        <div class="sound">
+          <media-mute-button></media-mute-button>
+          <media-volume-range class="volume"></media-volume-range>
+        </div>
+        <media-time-display class="time" showduration></media-time-display>
+        <span class="chapter" dir="auto"></span>
+        <span class="space"></span>
+        <media-captions-button class="captions"></media-captions-button>
+        <media-settings-menu-button class="settings-button" id="settings-button" invoketarget="settings">${icon('settings', 'slot="icon"')}</media-settings-menu-button>
+        <media-airplay-button></media-airplay-button>
+        <media-cast-button></media-cast-button>
+        <media-pip-button></media-pip-button>
+        <media-fullscreen-button></media-fullscreen-button>
+      </div>
     </div>
-  </div>
+  </media-controller>
+  <section class="notice" role="status">
+    <div class="card">
+      <svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><path/></svg>
+      <h1 dir="auto"></h1>
+      <p dir="auto"></p>
+      <div class="bar" role="progressbar" aria-valuemin="0" aria-valuemax="100" hidden><span></span></div>
+      <button type="button" class="retry" hidden></button>
+    </div>
+  </section>
 </div>`
 
 export function buildShell(root: ShadowRoot): PlayerShell {
-  const sheet = new CSSStyleSheet()
-  sheet.replaceSync(styles)
-  root.adoptedStyleSheets = [sheet]
-  root.innerHTML = markup
+  root.innerHTML = markup()
   const frame = requireElement(root, '.frame', HTMLElement)
+  addStyles(frame, 'player', styles)
+  addStyles(frame, 'notice', noticeStyles)
+  addStyles(frame, 'themes', themeStyles)
+  const controller = requireElement(root, 'media-controller', HTMLElement) as MediaController
+  const video = requireElement(root, 'video', HTMLVideoElement)
+  const source: PlayerSource = { playback: undefined, duration: 0, chapters: [], onChange: new EventTarget() }
+  controller.fullscreenElement = frame
+  controller.mediaStore = createPlayerStore(video, frame, source)
+  setLabels(root)
   const title = requireElement(root, '.title', HTMLElement)
   const badge = requireElement(root, '.badge', HTMLElement)
-  const heading = requireElement(root, '.notice h1', HTMLElement)
-  const detail = requireElement(root, '.notice p', HTMLElement)
-  const bar = requireElement(root, '.bar', HTMLElement)
-  const filledBar = requireElement(root, '.bar span', HTMLElement)
-  const retryButton = requireElement(root, '.retry', HTMLButtonElement)
   return {
     frame,
-    video: requireElement(root, 'video', HTMLVideoElement),
+    controller,
+    video,
+    source,
     setTitle: (text) => setText(title, text),
-    showNotice(head, text, { progress, retry } = {}) {
-      frame.dataset['shows'] = 'notice'
-      setText(heading, head)
-      setText(detail, text)
-      bar.hidden = progress === undefined
-      bar.setAttribute('aria-valuenow', String(Math.floor(progress ?? 0)))
-      filledBar.style.width = `${progress ?? 0}%`
-      retryButton.hidden = retry === undefined
-      retryButton.onclick = retry ?? null
-    },
+    showNotice: createNotice(frame),
     showVideo() {
       frame.dataset['shows'] = 'video'
     },
@@ -90,13 +113,40 @@ export function buildShell(root: ShadowRoot): PlayerShell {
       setText(badge, text)
     },
     setDuration(seconds) {
-      frame.dataset['length'] = String(seconds)
-      frame.dispatchEvent(new Event('lengthchange'))
+      source.duration = seconds
+      source.onChange.dispatchEvent(new Event('change'))
     },
   }
 }
 
+function setLabels(root: ShadowRoot): void {
+  requireElement(root, '.controls', HTMLElement).setAttribute('aria-label', text('playerControls'))
+}
+
+function createNotice(frame: HTMLElement): PlayerShell['showNotice'] {
+  const sign = requireElement(frame, '.sign', SVGElement)
+  const heading = requireElement(frame, '.notice h1', HTMLElement)
+  const detail = requireElement(frame, '.notice p', HTMLElement)
+  const bar = requireElement(frame, '.bar', HTMLElement)
+  const filledBar = requireElement(frame, '.bar span', HTMLElement)
+  const retryButton = requireElement(frame, '.retry', HTMLButtonElement)
+  bar.setAttribute('aria-label', text('encodingProgress'))
+  retryButton.textContent = text('retry')
+  return (head, words, { icon: iconName, progress, retry } = {}) => {
+    frame.dataset['shows'] = 'notice'
+    setText(heading, head)
+    setText(detail, words)
+    sign.toggleAttribute('hidden', iconName === undefined)
+    sign.querySelector('path')?.setAttribute('d', iconName === undefined ? '' : cardIconPath(iconName))
+    bar.hidden = progress === undefined
+    bar.setAttribute('aria-valuenow', String(Math.floor(progress ?? 0)))
+    filledBar.style.width = `${progress ?? 0}%`
+    retryButton.hidden = retry === undefined
+    retryButton.onclick = retry ?? null
+  }
+}
+
 /** Sets the text only if it differs. Otherwise screen readers would announce it again. */
-function setText(element: HTMLElement, text: string): void {
-  if (element.textContent !== text) element.textContent = text
+function setText(element: HTMLElement, words: string): void {
+  if (element.textContent !== words) element.textContent = words
 }

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { formatClock, formatDuration } from '../dom/clock-text.ts'
 import { readPageAddress, withToken } from '../page/page-address.ts'
-import { toCaptionChoices } from '../playback/captions-tracks.ts'
-import { toQualityChoices } from '../playback/playback.ts'
+import { mergeQualities } from '../playback/playback.ts'
 import { toPageState } from '../video/page-state.ts'
 import { readVideoRecord, type VideoRecord } from '../video/video-record.ts'
 
@@ -13,17 +12,27 @@ function createVideoRecord(overrides: Partial<VideoRecord> = {}): VideoRecord {
   return { ...readVideoRecord({}), title: 'Launch', ...files, state: 'ok', progress: 100, code: 2000, ...overrides }
 }
 
+const defaultAddress = {
+  ...{ token: undefined, autoplay: false, muted: false, presentation: false, loop: false },
+  ...{ start: 0, end: undefined, language: undefined, skin: null },
+}
+
 test.each([
-  ['/player/v7', { videoId: 'v7', token: undefined, autoplay: false, muted: false, presentation: false }],
+  ['/player/v7', { videoId: 'v7' }],
   [
     '/player/v7/?token=a.b&autoplay=1&muted=1&presentation=true',
     { videoId: 'v7', token: 'a.b', autoplay: true, muted: true, presentation: true },
   ],
-  ['/player/a%20b?autoplay=0&token=', { videoId: 'a b', token: undefined, autoplay: false, muted: false, presentation: false }],
-  ['/player/%E0%A4%A', { videoId: '%E0%A4%A', token: undefined, autoplay: false, muted: false, presentation: false }],
-  ['/player/', { videoId: '', token: undefined, autoplay: false, muted: false, presentation: false }],
+  ['/player/a%20b?autoplay=0&token=', { videoId: 'a b' }],
+  ['/player/%E0%A4%A', { videoId: '%E0%A4%A' }],
+  ['/player/', { videoId: '' }],
+  ['/player/v7?start=90&end=2m&loop=1&lang=de&player=pug', { videoId: 'v7', start: 90, end: 120, loop: true, language: 'de', skin: 'pug' }],
+  ['/player/v7?start=5#t=1h2m3s', { videoId: 'v7', start: 3723 }],
+  ['/player/v7#t=1:30,95.5', { videoId: 'v7', start: 90, end: 95.5 }],
+  ['/player/v7?start=-4&end=x#t=npt:', { videoId: 'v7' }],
+  ['/player/v7?start=10&end=10', { videoId: 'v7', start: 10 }],
 ])('parses the page URL %s', (path, address) => {
-  expect(readPageAddress(host + path)).toEqual(address)
+  expect(readPageAddress(host + path)).toEqual({ ...defaultAddress, ...address })
 })
 
 test.each([
@@ -54,6 +63,7 @@ test('a video record is parsed, and each missing or malformed field gets its def
     captions: { show_on_load: 'fr', data: [] },
     hd: { allow: '0', auto: '1' },
     presentation_id: '9',
+    chapters: [{ title: 'Second', start: 20 }, { title: 'No start' }, { title: 'First', start: 10 }],
     player_settings: {
       is_auto_play: '1',
       show_controls: '0',
@@ -71,6 +81,11 @@ test('a video record is parsed, and each missing or malformed field gets its def
     ...{ title: 'Launch', poster: 'p.jpg', hls: 'm.m3u8', mp4: 'small.mp4', state: 'encoding', progress: 42.5, code: 2, duration: 61.5 },
     ...{ tokenRequired: true, captionsOnLoad: 'fr', language: 'en-GB', hd: { allow: false, auto: true } },
     ...{ downloadLink: 'big.mp4', shareAddress: '/player/7', overlays: [], presentationId: '9', storyboard: 's.vtt' },
+    chapters: [
+      { title: '', start: 0 },
+      { title: 'First', start: 10 },
+      { title: 'Second', start: 20 },
+    ],
     settings: {
       ...{ autoplay: true, controls: false, autohide: false, titleBar: false, captionsOn: true, sharing: true },
       ...{ lowestQuality: 250, highestQuality: 800, passwordProtected: true },
@@ -82,6 +97,7 @@ test('a video record is parsed, and each missing or malformed field gets its def
     ...{
       language: '',
       hd: { allow: true, auto: false },
+      chapters: [],
       downloadLink: '',
       shareAddress: '',
       overlays: [],
@@ -163,34 +179,18 @@ test.each([
   expect(toPageState(response, false)).toMatchObject({ kind: 'message', ...expected })
 })
 
-test('qualities are listed from highest to lowest, with the bit rate if two have the same height', () => {
+test('renditions of the same height are one quality, and those without pictures are none', () => {
   const levels = [
-    { height: 360, bitrate: 360_000 },
-    { height: 720, bitrate: 1_200_000 },
-    { height: 360, bitrate: 500_000 },
+    { width: 640, height: 360, bitrate: 360_000 },
+    { width: 1280, height: 720, bitrate: 1_200_000 },
+    { width: 640, height: 360, bitrate: 500_000 },
+    { width: 0, height: 0, bitrate: 64_000 },
   ]
-  expect(toQualityChoices(levels)).toEqual([
-    { value: -1, label: 'Auto' },
-    { value: 1, label: '720p' },
-    { value: 2, label: '360p, 500 kbit/s' },
-    { value: 0, label: '360p, 360 kbit/s' },
+  expect(mergeQualities(levels)).toEqual([
+    { id: '1', width: 1280, height: 720 },
+    { id: '2', width: 640, height: 360 },
   ])
-  expect(toQualityChoices(levels.slice(0, 1))).toEqual([])
-  expect(
-    toQualityChoices([
-      { height: 0, bitrate: 64_000 },
-      { height: 0, bitrate: 128_000 },
-    ]).map((choice) => choice.label),
-  ).toEqual(['Auto', '128 kbit/s', '64 kbit/s'])
-})
-
-test('the caption choices include Off and a name for each track', () => {
-  expect(toCaptionChoices(['English', ''])).toEqual([
-    { value: -1, label: 'Off' },
-    { value: 0, label: 'English' },
-    { value: 1, label: 'Captions 2' },
-  ])
-  expect(toCaptionChoices([])).toEqual([])
+  expect(mergeQualities(levels.slice(3))).toEqual([])
 })
 
 test.each([

@@ -3,8 +3,8 @@ import { formatClock } from '../dom/clock-text.ts'
 import { requireElement } from '../dom/require-element.ts'
 import { type ConnectionRecovery, isOutageStatus } from '../recovery/connection-recovery.ts'
 import { loadAfterOutage } from '../recovery/load-after-outage.ts'
-import { readFullDuration } from './duration.ts'
 import type { PlayerShell } from './player-shell.ts'
+import { readFullDuration } from './player-store.ts'
 import styles from './seek-preview.css?inline'
 import { findTile, readStoryboard, type StoryboardTile } from './storyboard.ts'
 
@@ -19,13 +19,13 @@ const REACH_PX = 12
  * loaded before the first preview.
  */
 export function wireSeekPreview(
-  { frame, video }: PlayerShell,
+  { frame, video, source }: PlayerShell,
   recovery: ConnectionRecovery,
   signal: AbortSignal,
 ): (storyboard: string) => void {
   addStyles(frame, 'seek-preview', styles)
   const controls = requireElement(frame, '.controls', HTMLElement)
-  const seek = requireElement(frame, '.seek', HTMLInputElement)
+  const seek = requireElement(frame, '.seek', HTMLElement)
   const preview = document.createElement('div')
   preview.className = 'peek'
   preview.hidden = true
@@ -33,7 +33,10 @@ export function wireSeekPreview(
   preview.setAttribute('aria-hidden', 'true')
   const picture = document.createElement('div')
   const time = document.createElement('span')
-  preview.append(picture, time)
+  const chapter = document.createElement('span')
+  chapter.className = 'chapter-title'
+  chapter.dir = 'auto'
+  preview.append(picture, chapter, time)
   controls.append(preview)
 
   let address = ''
@@ -45,9 +48,10 @@ export function wireSeekPreview(
   }
   const show = async (seconds: number) => {
     const request = ++lastRequest
-    const duration = readFullDuration(frame, video)
+    const duration = readFullDuration(video, source)
     if (duration === 0) return
     time.textContent = formatClock(seconds)
+    chapter.textContent = source.chapters.findLast(({ start }) => start <= seconds)?.title ?? ''
     preview.hidden = false
     positionPreview(preview, seek, seconds / duration)
     tiles ??= address === '' ? undefined : loadStoryboard(address, recovery, signal)
@@ -65,14 +69,14 @@ export function wireSeekPreview(
       const isOverBar = event.clientY > bar.top - REACH_PX && event.clientY < bar.bottom + REACH_PX
       const ratio = (event.clientX - bar.left) / bar.width
       if (!isOverBar || ratio < 0 || ratio > 1) hide()
-      else void show(ratio * readFullDuration(frame, video))
+      else void show(ratio * readFullDuration(video, source))
     },
     { signal },
   )
   for (const event of ['pointerleave', 'pointercancel']) controls.addEventListener(event, hide, { signal })
   const hideAfterTouch = ({ pointerType }: PointerEvent) => pointerType === 'touch' && hide()
   controls.addEventListener('pointerup', hideAfterTouch, { signal })
-  seek.addEventListener('input', () => void show(Number(seek.value)), { signal })
+  seek.addEventListener('mediaseekrequest', (event) => event instanceof CustomEvent && void show(Number(event.detail)), { signal })
   onKeySeek(video, (seconds) => void show(seconds), hide, signal)
   signal.addEventListener('abort', () => preview.remove(), { once: true })
   return (storyboard) => {

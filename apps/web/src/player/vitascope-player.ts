@@ -1,14 +1,18 @@
+import { text } from '../language/text.ts'
 import { withToken } from '../page/page-address.ts'
 import type { CaptionPreference } from '../playback/show-on-load.ts'
 import { pause } from '../recovery/pause.ts'
 import { type AccessToken, keepAccess } from '../video/access-token.ts'
 import { fetchVideo } from '../video/fetch-video.ts'
-import { type PageState, personalLinkMessage, toPageState, type VideoResult } from '../video/page-state.ts'
+import { type PageState, toPageState, type VideoResult } from '../video/page-state.ts'
 import type { VideoRecord } from '../video/video-record.ts'
 import { focusPlay } from './controls.ts'
 import { requestPassword } from './password-gate.ts'
 import { playVideo } from './play-video.ts'
+import type { PlayedPart } from './played-part.ts'
 import { buildShell, type PlayerShell } from './player-shell.ts'
+import type { Skin } from './skin.ts'
+import { createCaptionPreference } from './viewer-preferences.ts'
 
 /** Milliseconds between two requests for the record while the video is encoded. */
 const POLL_INTERVAL_MS = 2_000
@@ -23,6 +27,10 @@ export class VitascopePlayer extends HTMLElement {
   muted = false
   /** Shows the slides of the video's presentation next to the video. */
   presentation = false
+  /** Design of the controls. */
+  skin: Skin = 'akita'
+  /** Part of the video that is played, and whether it is repeated. */
+  playedPart: PlayedPart = { start: 0, end: undefined, loop: false }
   /** Result that is known without a request. */
   knownResult: VideoResult | undefined
   /**
@@ -36,7 +44,7 @@ export class VitascopePlayer extends HTMLElement {
   #accessToken: string | undefined
   #stop = new AbortController()
   #shell: PlayerShell | undefined
-  readonly #captionPreference: CaptionPreference = { chosenTrack: undefined }
+  readonly #captionPreference: CaptionPreference = createCaptionPreference()
   #endPlayback = () => {}
   /** Sets the URL of the storyboard for the seek bar. */
   #setStoryboard: (storyboard: string) => void = () => {}
@@ -44,6 +52,7 @@ export class VitascopePlayer extends HTMLElement {
   connectedCallback(): void {
     this.#shell = buildShell(this.shadowRoot ?? this.attachShadow({ mode: 'open' }))
     this.#shell.video.muted = this.muted
+    this.#shell.frame.dataset['skin'] = this.skin
     this.#shell.video.addEventListener('ended', () => this.dispatchEvent(new Event('ended')))
     this.open(this.videoId, this.autoplay)
   }
@@ -93,7 +102,7 @@ export class VitascopePlayer extends HTMLElement {
         isPlaying = true
         this.#setStoryboard(withToken(state.record.storyboard, this.#currentToken(), location.href))
         shell.setDuration(state.isEncoding ? state.record.duration : 0)
-        shell.showBadge(state.isEncoding ? `Encoding: ${Math.floor(state.record.progress)} %` : '')
+        shell.showBadge(state.isEncoding ? text('encodingBadge', { percent: Math.floor(state.record.progress) }) : '')
         if (!state.isEncoding) return
       } else if (!isPlaying || isFinal(state)) {
         // If encoding fails, the part that could be played during encoding is no longer available.
@@ -129,6 +138,7 @@ export class VitascopePlayer extends HTMLElement {
         shouldAutoplay,
         showsSlides: this.presentation,
         captionPreference: this.#captionPreference,
+        part: this.playedPart,
         onUnplayable: () => this.open(this.videoId, this.autoplay),
         onMessage: (state, retry) => showCard(shell, state, record.title, retry),
       },
@@ -154,15 +164,20 @@ function hasAutoplaySetting({ settings }: VideoRecord): boolean {
 
 /** Shows a card, with the title of the video if the title is known. */
 function showCard(shell: PlayerShell, state: Exclude<PageState, { kind: 'playable' }>, title: string, retry?: () => void): void {
-  if (state.kind === 'encoding') shell.showNotice(title || 'Video', state.text, { progress: state.record.progress })
-  else if (title !== '') shell.showNotice(title, `${state.heading}. ${state.detail}`, { retry })
-  else {
-    shell.showNotice(state.heading, state.detail, { retry })
-    if (!state.canRetry) document.title = state === personalLinkMessage ? 'Protected' : 'Not available'
+  if (state.kind === 'encoding') {
+    shell.showNotice(title || text('video'), state.text, { icon: 'encoding', progress: state.record.progress })
+    return
   }
+  const extras = { icon: state.icon, retry }
+  if (title !== '') {
+    shell.showNotice(title, `${state.heading}. ${state.detail}`, extras)
+    return
+  }
+  shell.showNotice(state.heading, state.detail, extras)
+  if (!state.canRetry) document.title = text(state.icon === 'locked' ? 'titleProtected' : 'titleNotAvailable')
 }
 
 function setTitle(shell: PlayerShell, title: string): void {
   shell.setTitle(title)
-  document.title = title || 'Video'
+  document.title = title || text('video')
 }

@@ -1,5 +1,9 @@
+import { icon } from '../dom/icons.ts'
 import { requireElement } from '../dom/require-element.ts'
+import { text } from '../language/text.ts'
 import { buildShell } from '../player/player-shell.ts'
+import type { Skin } from '../player/skin.ts'
+import { readPreferences, writePreferences } from '../player/viewer-preferences.ts'
 import { VitascopePlayer } from '../player/vitascope-player.ts'
 import styles from './playlist-element.css?inline'
 import { buildList } from './playlist-list.ts'
@@ -11,6 +15,7 @@ export interface PlayParameters {
   token: string | undefined
   autoplay: boolean
   muted: boolean
+  skin: Skin
 }
 
 const markup = `
@@ -18,14 +23,15 @@ const markup = `
   <div class="screen"></div>
   <header class="bar">
     <div class="words">
-      <h1></h1>
-      <p role="status"></p>
+      <h1 dir="auto"></h1>
+      <p role="status" dir="auto"></p>
     </div>
-    <button type="button" data-does="previous" aria-label="Previous video" aria-keyshortcuts="Shift+P"><svg viewBox="0 0 24 24"><path d="M6 5h2.5v14H6zM20 5v14l-10-7z"/></svg></button>
-    <button type="button" data-does="next" aria-label="Next video" aria-keyshortcuts="Shift+N"><svg viewBox="0 0 24 24"><path d="M15.5 5H18v14h-2.5zM4 5v14l10-7z"/></svg></button>
-    <button type="button" data-does="list" aria-label="List of videos" aria-expanded="false" aria-controls="list"><svg viewBox="0 0 24 24"><path d="M4 6h2v2H4zM8 6h12v2H8zM4 11h2v2H4zM8 11h12v2H8zM4 16h2v2H4zM8 16h12v2H8z"/></svg></button>
+    <button type="button" data-does="previous" aria-keyshortcuts="Shift+P">${icon('previous')}</button>
+    <button type="button" data-does="next" aria-keyshortcuts="Shift+N">${icon('next')}</button>
+    <button type="button" data-does="continue" aria-pressed="true">${icon('continue')}</button>
+    <button type="button" data-does="list" aria-expanded="false" aria-controls="list">${icon('list')}</button>
   </header>
-  <ol id="list" class="list" aria-label="Videos"></ol>
+  <ol id="list" class="list"></ol>
 </div>`
 
 /**
@@ -53,8 +59,9 @@ export class VitascopePlaylist extends HTMLElement {
     sheet.replaceSync(styles)
     root.adoptedStyleSheets = [sheet]
     root.innerHTML = markup
-    document.title = this.#record.title || 'Playlist'
-    requireElement(root, 'h1', HTMLElement).textContent = this.#record.title || 'Playlist'
+    document.title = this.#record.title || text('playlist')
+    requireElement(root, 'h1', HTMLElement).textContent = this.#record.title || text('playlist')
+    setLabels(root)
     wireListButton(root, this.#record.openInPlaylistView)
     if (this.#entries.length === 0) showEmpty(root)
     else this.#begin(root, this.#stop.signal)
@@ -66,7 +73,7 @@ export class VitascopePlaylist extends HTMLElement {
 
   #begin(root: ShadowRoot, signal: AbortSignal): void {
     const entries = this.#entries
-    const { token, autoplay, muted } = this.#parameters
+    const { token, autoplay, muted, skin } = this.#parameters
     const status = requireElement(root, '[role=status]', HTMLElement)
     const [previous, next] = [
       requireElement(root, '[data-does=previous]', HTMLButtonElement),
@@ -77,7 +84,7 @@ export class VitascopePlaylist extends HTMLElement {
 
     const update = () => {
       list.markCurrent(current)
-      status.textContent = `${current + 1} of ${entries.length}: ${entries[current]?.title ?? ''}`
+      status.textContent = text('videoOfList', { number: current + 1, count: entries.length, title: entries[current]?.title ?? '' })
       // `disabled` would remove the focus from the button that was just pressed.
       previous.setAttribute('aria-disabled', String(current === 0))
       next.setAttribute('aria-disabled', String(current === entries.length - 1))
@@ -94,9 +101,12 @@ export class VitascopePlaylist extends HTMLElement {
 
     this.#player.token = token
     this.#player.muted = muted
+    this.#player.skin = skin
     this.#player.autoplay = autoplay
     this.#player.videoId = entries[0]?.videoId ?? ''
-    this.#player.addEventListener('ended', () => openEntry(findNextPlayable(entries, current, token !== undefined)), { signal })
+    const shouldContinue = wireContinueButton(root)
+    const onEnded = () => shouldContinue() && openEntry(findNextPlayable(entries, current, token !== undefined))
+    this.#player.addEventListener('ended', onEnded, { signal })
     previous.addEventListener('click', moves.previous, { signal })
     next.addEventListener('click', moves.next, { signal })
     window.addEventListener('keydown', (event) => onShortcut(event, moves), { signal })
@@ -104,6 +114,35 @@ export class VitascopePlaylist extends HTMLElement {
     requireElement(root, '.screen', HTMLElement).append(this.#player)
     update()
   }
+}
+
+function setLabels(root: ShadowRoot): void {
+  const labels = {
+    previous: text('previousVideo'),
+    next: text('nextVideo'),
+    continue: text('playNextAutomatically'),
+    list: text('listOfVideos'),
+  }
+  for (const [name, label] of Object.entries(labels)) {
+    const button = requireElement(root, `[data-does=${name}]`, HTMLButtonElement)
+    button.setAttribute('aria-label', label)
+    button.title = label
+  }
+  requireElement(root, '.list', HTMLElement).setAttribute('aria-label', text('videos'))
+}
+
+/** Wires the button for playing the next video. Returns the function that reads the viewer's choice. */
+function wireContinueButton(root: ShadowRoot): () => boolean {
+  const button = requireElement(root, '[data-does=continue]', HTMLButtonElement)
+  let isOn = readPreferences().playNext
+  const show = () => button.setAttribute('aria-pressed', String(isOn))
+  button.addEventListener('click', () => {
+    isOn = !isOn
+    writePreferences({ playNext: isOn })
+    show()
+  })
+  show()
+  return () => isOn
 }
 
 /** Wires the button that shows and hides the list. A hidden list is not reachable by keyboard. */
@@ -121,7 +160,7 @@ function wireListButton(root: ShadowRoot, isOpen: boolean): void {
 function showEmpty(root: ShadowRoot): void {
   const element = document.createElement('div')
   requireElement(root, '.screen', HTMLElement).append(element)
-  buildShell(element.attachShadow({ mode: 'open' })).showNotice('Nothing to play', 'This playlist has no videos.')
+  buildShell(element.attachShadow({ mode: 'open' })).showNotice(text('emptyPlaylist'), text('emptyPlaylistDetail'), { icon: 'missing' })
   for (const button of root.querySelectorAll('.bar button')) button.remove()
 }
 

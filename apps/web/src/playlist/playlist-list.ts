@@ -1,4 +1,5 @@
 import { formatDuration } from '../dom/clock-text.ts'
+import { text } from '../language/text.ts'
 import { withToken } from '../page/page-address.ts'
 import type { PlaylistEntry } from './playlist-record.ts'
 
@@ -77,15 +78,16 @@ function createPicture(entry: PlaylistEntry, token: string | undefined): HTMLEle
 }
 
 function formatStatus({ isPlayable, hasFailed, tokenRequired }: PlaylistEntry, hasToken: boolean): string {
-  if (tokenRequired && !hasToken) return 'Protected'
-  if (hasFailed && !isPlayable) return 'Cannot be shown'
-  return isPlayable ? '' : 'Being prepared'
+  if (tokenRequired && !hasToken) return text('titleProtected')
+  if (hasFailed && !isPlayable) return text('cannotBeShownShort')
+  return isPlayable ? '' : text('beingPrepared')
 }
 
-function createSpan(name: string, text: string): HTMLElement {
+function createSpan(name: string, words: string): HTMLElement {
   const element = document.createElement('span')
   element.className = name
-  element.textContent = text
+  element.textContent = words
+  if (name === 'name') element.dir = 'auto'
   return element
 }
 

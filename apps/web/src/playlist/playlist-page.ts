@@ -1,3 +1,4 @@
+import { text } from '../language/text.ts'
 import { buildShell, type PlayerShell } from '../player/player-shell.ts'
 import { fetchPlaylist } from './fetch-playlist.ts'
 import { type PlayParameters, VitascopePlaylist } from './playlist-element.ts'
@@ -11,7 +12,7 @@ export async function showPlaylist(playlistId: string, element: Element, paramet
     // If the replaced element is the player, it has its own shadow root.
     if (!shell && element.shadowRoot) return
     shell ??= buildEmptyShell(element)
-    shell.showNotice('No connection', 'The server cannot be reached. Trying again …', { retry })
+    shell.showNotice(text('noConnection'), text('serverUnreachableRetrying'), { icon: 'offline', retry })
   })
   if (!record) return false
   element.replaceWith(new VitascopePlaylist(record, parameters))

@@ -1,3 +1,4 @@
+import { text } from '../language/text.ts'
 import { asNumber, asObject, asText } from '../video/json-values.ts'
 
 /** Fields of the public playlist record that the page uses. */
@@ -42,7 +43,7 @@ function readEntry(json: unknown): PlaylistEntry {
   const uri = asObject(video['uri'])
   return {
     videoId: asText(video['video_id']),
-    title: asText(video['video_title']) || 'Video',
+    title: asText(video['video_title']) || text('video'),
     thumbnail: asText(uri['thumbnail']),
     duration: asNumber(video['duration']),
     isPlayable: asText(uri['hls']) !== '' || Object.keys(asObject(uri['http'])).length > 0,

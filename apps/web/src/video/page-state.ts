@@ -1,3 +1,6 @@
+import type { CardIcon } from '../dom/icons.ts'
+import type { TextKey } from '../language/english.ts'
+import { text } from '../language/text.ts'
 import type { VideoRecord } from './video-record.ts'
 
 /** Result of a request for the video. */
@@ -5,6 +8,7 @@ export type VideoResult = { record: VideoRecord } | { status: number; code: stri
 
 interface Message {
   kind: 'message'
+  icon: CardIcon
   heading: string
   detail: string
   canRetry: boolean
@@ -17,15 +21,15 @@ export type PageState =
   | Message
 
 export function toPageState(result: VideoResult, hasToken: boolean): PageState {
-  if ('unreachable' in result) return createMessage('No connection', 'The server cannot be reached. Trying again …', true)
+  if ('unreachable' in result) return createMessage('offline', text('noConnection'), text('serverUnreachableRetrying'), true)
   if ('status' in result) return toRejectionState(result)
 
   const { record } = result
-  if (record.tokenRequired && !hasToken) return personalLinkMessage
+  if (record.tokenRequired && !hasToken) return createPersonalLinkMessage()
   const isEncoding = record.state === 'encoding' || record.state === 'waiting for encoding'
   if (record.hls !== '' || record.mp4 !== '') return { kind: 'playable', record, isEncoding }
   if (isEncoding) return { kind: 'encoding', record, text: formatEncodingText(record) }
-  return createMessage('This video cannot be shown', toFailureText(record.code), false)
+  return createMessage('failed', text('cannotBeShown'), toFailureText(record.code), false)
 }
 
 /**
@@ -33,52 +37,48 @@ export function toPageState(result: VideoResult, hasToken: boolean): PageState {
  * problem document of the delivery service.
  */
 export function toRejectionMessage(code: string, detail = ''): Message {
-  if (code === 'rule_refused')
-    return createMessage('This video is not available here', detail || 'Its owner does not allow it on this page or in this place.', false)
-  if (code === 'address_refused') return foreignNetworkMessage
-  if (code === 'too_many_sessions') return tooManySessionsMessage
-  if (code === 'session_ended') return sessionEndedMessage
-  if (foreignPlaceCodes.has(code)) return foreignPlaceMessage
-  return personalLinkMessage
+  if (code === 'rule_refused') return createMessage('place', text('notAvailableHere'), detail || text('ruleDetail'), false)
+  if (code === 'address_refused') return createMessage('place', text('notAvailableHere'), text('foreignNetwork'), false)
+  if (code === 'too_many_sessions') return createMessage('devices', text('playingElsewhere'), text('playingElsewhereDetail'), false)
+  if (code === 'session_ended') return createMessage('devices', text('playbackEnded'), text('playbackEndedDetail'), false)
+  if (foreignPlaceCodes.has(code)) return createMessage('place', text('notAvailableHere'), text('foreignPlace'), false)
+  return createPersonalLinkMessage()
 }
-
-const foreignNetworkMessage: Message = createMessage(
-  'This video is not available here',
-  'Its owner allows it on certain networks only.',
-  false,
-)
-
-const tooManySessionsMessage: Message = createMessage(
-  'This video is playing elsewhere',
-  'It plays on as many devices as your access allows. Stop it on one of them, and try again after half a minute.',
-  false,
-)
-const sessionEndedMessage: Message = createMessage('Playback was ended', 'The owner of the video has ended it on this device.', false)
 
 /** Codes for tokens that are valid for another page, network or country. */
 const foreignPlaceCodes: ReadonlySet<string> = new Set(['token_wrong_address', 'token_wrong_country', 'token_wrong_domain'])
-const foreignPlaceMessage: Message = createMessage(
-  'This video is not available here',
-  'Your link is valid on another page, in another network or in another country.',
-  false,
-)
 
 /** Message for a viewer without a valid token. */
-export const personalLinkMessage: Message = createMessage(
-  'This video is protected',
-  'It requires a personal link. Ask its sender for a valid one.',
-  false,
-)
-
-function toRejectionState({ status, code, detail }: { status: number; code: string; detail: string }): PageState {
-  if (status === 429 || status >= 500) return createMessage('One moment', 'The server is busy. Trying again …', true)
-  if (status === 403 && code === 'rule_refused') return toRejectionMessage(code, detail)
-  if (status === 401 || status === 403) return personalLinkMessage
-  if (code === 'video_expired') return createMessage(expiredHeading, isSameText(detail, expiredHeading) ? '' : detail, false)
-  return createMessage('This video is not available', 'It may have been removed, or its address is wrong.', false)
+function createPersonalLinkMessage(): Message {
+  return createMessage('locked', text('protected'), text('protectedDetail'), false)
 }
 
-const expiredHeading = 'This video is no longer available'
+/** Message for a video whose files cannot be played. */
+export function createUnplayableMessage(): Message {
+  return createMessage('failed', text('cannotBePlayed'), text('filesUnreadable'), false)
+}
+
+/** Message for a page whose scripts belong to an earlier version of the player. */
+export function createOutdatedMessage(): Message {
+  return createMessage('offline', text('oneMoment'), text('pageOutdated'), false)
+}
+
+/** Message for a browser that can play none of the files. */
+export function createUnsupportedMessage(): Message {
+  return createMessage('unsupported', text('unsupported'), text('unsupportedDetail'), false)
+}
+
+function toRejectionState({ status, code, detail }: { status: number; code: string; detail: string }): PageState {
+  if (status === 429 || status >= 500) return createMessage('offline', text('oneMoment'), text('serverBusy'), true)
+  if (status === 403 && code === 'rule_refused') return toRejectionMessage(code, detail)
+  if (status === 401 || status === 403) return createPersonalLinkMessage()
+  if (code === 'video_expired')
+    return createMessage('expired', text('noLongerAvailable'), isSameText(detail, EXPIRED_DETAIL) ? '' : detail, false)
+  return createMessage('missing', text('notAvailable'), text('notAvailableDetail'), false)
+}
+
+/** Default text of the server for an expired video. */
+const EXPIRED_DETAIL = 'This video is no longer available'
 
 /**
  * If the owner wrote no message, the response has the default text of the server, which repeats the
@@ -89,20 +89,21 @@ function isSameText(detail: string, heading: string): boolean {
 }
 
 function formatEncodingText(record: VideoRecord): string {
-  return record.state === 'encoding' ? `Preparing the video: ${Math.floor(record.progress)} %` : 'Waiting to be prepared …'
+  return record.state === 'encoding' ? text('preparing', { percent: Math.floor(record.progress) }) : text('waitingToBePrepared')
+}
+
+const failureKeys: Readonly<Record<number, TextKey>> = {
+  4001: 'sourceUnreachable',
+  4002: 'sourceUnreadable',
+  4003: 'sourceTooLarge',
+  4004: 'sourceNotAllowed',
+  4005: 'encodingCancelled',
 }
 
 function toFailureText(code: number): string {
-  const reasons: Record<number, string> = {
-    4001: 'Its source could not be reached.',
-    4002: 'Its source is not a video that can be read.',
-    4003: 'Its source is too large or too long.',
-    4004: 'The address of its source is not allowed.',
-    4005: 'Its encoding was cancelled.',
-  }
-  return reasons[code] ?? 'It could not be prepared.'
+  return text(failureKeys[code] ?? 'encodingFailed')
 }
 
-function createMessage(heading: string, detail: string, canRetry: boolean): Message {
-  return { kind: 'message', heading, detail, canRetry }
+function createMessage(icon: CardIcon, heading: string, detail: string, canRetry: boolean): Message {
+  return { kind: 'message', icon, heading, detail, canRetry }
 }

@@ -2,6 +2,12 @@ import { asFlag, asNumber, asObject, asText } from './json-values.ts'
 import { type PlayerSettings, readPlayerSettings } from './player-settings.ts'
 import { readTheme, type Theme } from './theme.ts'
 
+export interface Chapter {
+  title: string
+  /** Seconds from the start of the video. */
+  start: number
+}
+
 /** Fields of the public video record that the player uses. */
 export interface VideoRecord {
   title: string
@@ -30,6 +36,8 @@ export interface VideoRecord {
   /** Unparsed; `readOverlays` parses them. */
   overlays: unknown
   presentationId: string
+  /** Chapters in the order of their starts. The first one starts at 0. */
+  chapters: Chapter[]
   settings: PlayerSettings
   theme: Theme
 }
@@ -61,7 +69,19 @@ export function readVideoRecord(json: unknown): VideoRecord {
     shareAddress: asText(asObject(record['sharing'])['url']),
     overlays: record['overlays'] ?? [],
     presentationId: asText(record['presentation_id']),
+    chapters: readChapters(record['chapters']),
     settings: readPlayerSettings(record['player_settings']),
     theme: readTheme(record['theme']),
   }
+}
+
+/** Reads the chapters. Entries without a start are ignored. */
+function readChapters(json: unknown): Chapter[] {
+  const chapters = (Array.isArray(json) ? json : []).flatMap((entry: unknown) => {
+    const { title, start } = asObject(entry)
+    return typeof start === 'number' && Number.isFinite(start) && start >= 0 ? [{ title: asText(title), start }] : []
+  })
+  chapters.sort((a, b) => a.start - b.start)
+  const [first] = chapters
+  return first && first.start > 0 ? [{ title: '', start: 0 }, ...chapters] : chapters
 }

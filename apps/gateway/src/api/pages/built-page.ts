@@ -33,7 +33,8 @@ export function webPolicy({ publicUrl, mediaUrl, redirectOrigin, frameAncestors 
   return [
     `default-src 'none'`,
     `script-src 'self'`,
-    `style-src 'self'`,
+    // The controls of the player (media-chrome) have their styles in their own markup.
+    `style-src 'self' 'unsafe-inline'`,
     `img-src ${media} data:`,
     // hls.js creates each caption track with `data:,WEBVTT`.
     `media-src ${media} blob: data:`,

@@ -1,0 +1,43 @@
+/** Milliseconds between two looks at the position. */
+const INTERVAL_MS = 1_000
+/** Looks without movement after which the position is moved. */
+const MAX_STILL_LOOKS = 3
+/** Seconds of buffered media that are enough to play. */
+const MIN_BUFFERED = 1
+/** Seconds that the position is moved. */
+const STEP = 0.1
+
+export type WatchedVideo = Pick<HTMLVideoElement, 'buffered' | 'currentTime' | 'ended' | 'paused' | 'seeking' | 'error'>
+
+/**
+ * Moves the position a little if a playing video stands still although media after its position are
+ * buffered. Browsers sometimes stay in this state after they have waited for media.
+ */
+export function keepMoving(video: WatchedVideo, signal: AbortSignal): void {
+  const look = createStandstillCheck(video)
+  const timer = setInterval(() => {
+    if (look()) video.currentTime += STEP
+  }, INTERVAL_MS)
+  signal.addEventListener('abort', () => clearInterval(timer), { once: true })
+}
+
+/** Returns a function that returns whether the video has stood still with buffered media since some calls. */
+export function createStandstillCheck(video: WatchedVideo): () => boolean {
+  let [position, stillLooks] = [Number.NaN, 0]
+  return () => {
+    const isStill = video.currentTime === position && canMove(video)
+    position = video.currentTime
+    stillLooks = isStill ? stillLooks + 1 : 0
+    if (stillLooks < MAX_STILL_LOOKS) return false
+    stillLooks = 0
+    return true
+  }
+}
+
+function canMove({ buffered, currentTime, ended, error, paused, seeking }: WatchedVideo): boolean {
+  if (paused || ended || seeking || error !== null) return false
+  for (let range = 0; range < buffered.length; range++) {
+    if (buffered.start(range) <= currentTime && buffered.end(range) >= currentTime + MIN_BUFFERED) return true
+  }
+  return false
+}

@@ -1,0 +1,52 @@
+import type { FrameLocator, Page } from 'playwright-core'
+import { waitFor } from './wait-for.ts'
+
+/** Menus of the player's settings. */
+export type PlayerMenu = 'quality' | 'speed' | 'audio' | 'captions'
+
+const TIMEOUT_MS = 20_000
+
+/** Waits until the player has choices in a menu. */
+export async function waitForMenu(page: Page | FrameLocator, menu: PlayerMenu): Promise<void> {
+  await page.locator(`[data-menu=${menu}]`).waitFor({ state: 'attached', timeout: TIMEOUT_MS })
+}
+
+/** Opens a menu and returns its choices, of which the checked one begins with `✓ `. The menu is closed again. */
+export async function listChoices(page: Page, menu: PlayerMenu): Promise<string[]> {
+  const items = await openMenu(page, menu)
+  const choices = await items.evaluateAll((elements) =>
+    elements.map((item) => `${item.getAttribute('aria-checked') === 'true' ? '✓ ' : ''}${item.textContent?.trim()}`),
+  )
+  await closeMenus(page)
+  return choices
+}
+
+/** Chooses an item of a menu by its text, with the mouse. */
+export async function chooseInMenu(page: Page, menu: PlayerMenu, label: string): Promise<void> {
+  const items = await openMenu(page, menu)
+  await items.filter({ hasText: new RegExp(`^\\s*${label}\\s*$`) }).click()
+  await closeMenus(page)
+}
+
+async function openMenu(page: Page, menu: PlayerMenu) {
+  await waitForMenu(page, menu)
+  await page.mouse.move(5, 5)
+  await page.locator('.settings-button').click()
+  await page.locator(`[data-menu=${menu}]`).click()
+  const items = page.locator(`[data-menu=${menu}]`).locator('[role=menuitemradio]')
+  await items.first().waitFor()
+  return items
+}
+
+async function closeMenus(page: Page): Promise<void> {
+  const settings = page.locator('.settings')
+  const isOpen = () => settings.evaluate((element) => !element.hasAttribute('hidden'))
+  await waitFor(
+    async () => {
+      if (!(await isOpen())) return true
+      await page.locator('.settings-button').click()
+      return !(await isOpen())
+    },
+    { describe: 'the menu to close' },
+  )
+}
