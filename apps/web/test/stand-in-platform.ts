@@ -159,6 +159,18 @@ export function createMedia(ffmpeg: string, folder: string): void {
     ...['-map', '0:v', '-map', '1:a', '-vf', `scale=-2:${height}`, ...codec, ...hls],
     ...['-hls_fmp4_init_filename', `${height}-init.mp4`, '-hls_segment_filename', `${height}-%d.m4s`, `${height}.m3u8`],
   ])
+  const sound = [
+    '-map',
+    '1:a',
+    '-c:a',
+    'aac',
+    ...hls,
+    '-hls_fmp4_init_filename',
+    'sound-init.mp4',
+    '-hls_segment_filename',
+    'sound-%d.m4s',
+    'sound.m3u8',
+  ]
   const mp4AndPoster = [
     '-map',
     '0:v',
@@ -174,7 +186,7 @@ export function createMedia(ffmpeg: string, folder: string): void {
     '1',
     'poster.jpg',
   ]
-  const { status, stderr } = spawnSync(ffmpeg, ['-v', 'error', '-y', ...source, ...renditions, ...mp4AndPoster], { cwd: folder })
+  const { status, stderr } = spawnSync(ffmpeg, ['-v', 'error', '-y', ...source, ...renditions, ...sound, ...mp4AndPoster], { cwd: folder })
   if (status !== 0) throw new Error(`ffmpeg failed to create the media: ${stderr}`)
   const levels = [
     { height: 180, width: 320, bandwidth: 400_000 },
@@ -185,4 +197,29 @@ export function createMedia(ffmpeg: string, folder: string): void {
       `#EXT-X-STREAM-INF:BANDWIDTH=${bandwidth},RESOLUTION=${width}x${height},CODECS="avc1.42c01f,mp4a.40.2"\n${height}.m3u8\n`,
   )
   writeFileSync(join(folder, 'master.m3u8'), `#EXTM3U\n#EXT-X-VERSION:7\n${lines.join('')}`)
+}
+
+/** Creates `tracks.m3u8`: the same renditions with captions in three languages and two audio tracks. */
+export function addTracks(folder: string): void {
+  const cue = 'WEBVTT\n\n00:00.000 --> 00:06.000\nGood evening, this is a line of captions\nand a second one\n'
+  writeFileSync(join(folder, 'lines.vtt'), cue)
+  const playlist = '#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-TARGETDURATION:6\n#EXT-X-PLAYLIST-TYPE:VOD\n#EXTINF:6.0,\nlines.vtt\n#EXT-X-ENDLIST\n'
+  writeFileSync(join(folder, 'lines.m3u8'), playlist)
+  const captions = [
+    ['English', 'en'],
+    ['Deutsch', 'de'],
+    ['Français', 'fr'],
+  ].map(
+    ([name, language]) => `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="c",NAME="${name}",LANGUAGE="${language}",DEFAULT=NO,URI="lines.m3u8"\n`,
+  )
+  const sounds = [
+    '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="English",LANGUAGE="en",DEFAULT=YES\n',
+    '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="Deutsch",LANGUAGE="de",CHARACTERISTICS="public.accessibility.describes-video",URI="sound.m3u8"\n',
+  ]
+  const master = readFileSync(join(folder, 'master.m3u8'), 'utf8').replace(
+    '#EXT-X-VERSION:7\n',
+    `#EXT-X-VERSION:7\n${captions.join('')}${sounds.join('')}`,
+  )
+  writeFileSync(join(folder, 'tracks.m3u8'), master.replaceAll(',CODECS=', ',SUBTITLES="c",AUDIO="a",CODECS='))
+  writeFileSync(join(folder, 'silent.m3u8'), readFileSync(join(folder, 'master.m3u8'), 'utf8').replaceAll(',mp4a.40.2', ''))
 }

@@ -19,6 +19,7 @@ const paths = {
   slides: 'M3 4h18v12H3zm2 2v8h14V6zm3 13h8v2H8z',
   keyboard:
     'M3 6h18a1 1 0 0 1 1 1v10a1 1 0 0 1-1 1H3a1 1 0 0 1-1-1V7a1 1 0 0 1 1-1zm2 2.5v2h2v-2zm4 0v2h2v-2zm4 0v2h2v-2zm4 0v2h2v-2zM8 13.5v2h8v-2z',
+  back: 'M14.8 5.4 8.2 12l6.6 6.6 1.4-1.4L11 12l5.2-5.2z',
   close: 'M6.4 5 5 6.4l5.6 5.6L5 17.6 6.4 19l5.6-5.6 5.6 5.6 1.4-1.4-5.6-5.6L19 6.4 17.6 5 12 10.6z',
 } as const
 

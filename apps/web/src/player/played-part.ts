@@ -25,7 +25,7 @@ export function keepToPart(video: HTMLVideoElement, { start, end, loop }: Played
     if (end === undefined || hasSoughtBeyond || video.paused || video.currentTime < end) return
     if (loop) video.currentTime = start
     else video.pause()
-    // Continues beyond the end if the viewer plays it once more.
+    // Continues beyond the end if the viewer plays it again.
     hasSoughtBeyond = !loop
   }
   const onEnded = () => {

@@ -61,7 +61,7 @@ const markup = () => `
           <media-mute-button></media-mute-button>
           <media-volume-range class="volume"></media-volume-range>
         </div>
-        <media-time-display class="time" showduration></media-time-display>
+        <media-time-display class="time" showduration notoggle></media-time-display>
         <span class="chapter" dir="auto"></span>
         <span class="space"></span>
         <media-captions-button class="captions"></media-captions-button>
@@ -121,6 +121,11 @@ export function buildShell(root: ShadowRoot): PlayerShell {
 
 function setLabels(root: ShadowRoot): void {
   requireElement(root, '.controls', HTMLElement).setAttribute('aria-label', text('playerControls'))
+  // media-chrome sets `aria-checked`, which buttons do not have.
+  requireElement(root, '.captions', HTMLElement).setAttribute('role', 'switch')
+  // The settings menu has no header. Its button would be part of the menu for assistive technology.
+  const back = root.querySelector('.settings')?.shadowRoot?.querySelector('[part~=back]')
+  back?.replaceWith(...back.querySelectorAll('slot[name=title]'))
 }
 
 function createNotice(frame: HTMLElement): PlayerShell['showNotice'] {

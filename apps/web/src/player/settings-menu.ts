@@ -1,3 +1,4 @@
+import { createIcon } from '../dom/icons.ts'
 import { requireElement } from '../dom/require-element.ts'
 import type { TextKey } from '../language/english.ts'
 import { text } from '../language/text.ts'
@@ -61,9 +62,13 @@ function createMenuItem(label: TextKey, submenu: HTMLElement): HTMLElement {
   name.textContent = text(label)
   submenu.slot = 'submenu'
   submenu.hidden = true
-  const title = document.createElement('div')
-  title.slot = 'title'
-  title.textContent = text(label)
+  // The header of media-chrome is a button, which a menu must not contain.
+  const title = document.createElement('button')
+  title.type = 'button'
+  title.slot = 'header'
+  title.setAttribute('part', 'back button')
+  title.setAttribute('role', 'menuitem')
+  title.append(createIcon('back'), text(label))
   submenu.prepend(title)
   item.append(name, submenu)
   return item

@@ -18,7 +18,7 @@ export function createShortcutSheet(frame: HTMLElement, signal: AbortSignal): { 
   const list = document.createElement('dl')
   for (const [keys, description] of listShortcuts()) list.append(createKeys(keys), createDescription(description))
   dialog.append(close, heading, list)
-  // A click beside the contents closes it. The contents fill the padding box of the dialog.
+  // A click outside of the contents closes it. The contents fill the padding box of the dialog.
   dialog.addEventListener('click', (event) => event.target === dialog && dialog.close())
   dialog.addEventListener('keydown', (event) => {
     if (event.key !== '?') return

@@ -15,7 +15,7 @@ const lookTimes = (video: WatchedVideo, count: number) => {
   return Array.from({ length: count }, look)
 }
 
-test('a video that stands still with buffered media is found on the fourth look, and again after three more', () => {
+test('a video that does not move although media are buffered is found on the fourth look, and again after three more', () => {
   expect(lookTimes(standing(), 7)).toEqual([false, false, false, true, false, false, true])
 })
 

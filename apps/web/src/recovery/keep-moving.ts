@@ -10,7 +10,7 @@ const STEP = 0.1
 export type WatchedVideo = Pick<HTMLVideoElement, 'buffered' | 'currentTime' | 'ended' | 'paused' | 'seeking' | 'error'>
 
 /**
- * Moves the position a little if a playing video stands still although media after its position are
+ * Moves the position a little if a playing video does not move although media after its position are
  * buffered. Browsers sometimes stay in this state after they have waited for media.
  */
 export function keepMoving(video: WatchedVideo, signal: AbortSignal): void {
@@ -21,7 +21,7 @@ export function keepMoving(video: WatchedVideo, signal: AbortSignal): void {
   signal.addEventListener('abort', () => clearInterval(timer), { once: true })
 }
 
-/** Returns a function that returns whether the video has stood still with buffered media since some calls. */
+/** Returns a function that returns whether the video has not moved since some calls although media are buffered. */
 export function createStandstillCheck(video: WatchedVideo): () => boolean {
   let [position, stillLooks] = [Number.NaN, 0]
   return () => {
