@@ -256,6 +256,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     settingHandlers({
       settings: createSettingStore(db),
       themes,
+      contactForms: createContactFormStore(db),
       findVisibleVideo,
       organisations,
       passwordHasher: createPasswordHasher(),

@@ -32,6 +32,8 @@ describeInBrowser('axe finds no violation', () => {
       show: { during: { start: '00:00', end: '00:06' } },
     }
     platform.setRecord('v', video({ overlays: [card], player_settings: { allow_sharing: '1' }, sharing: { url: 'x' } }))
+    const form = { contact_form_id: '5', primary_text: 'Who are you?', capture_names: '1', capture_company_name: '1', capture_opt_in: '1' }
+    platform.setRecord('form', video({ contact_form: form }))
     platform.setRecord('encoding', { video_title: 'Launch', status: { status: 'encoding', progress: 42, code: 2 } })
     platform.setRecord('young', video({ duration: '60.00', status: { status: 'encoding', progress: 42, code: 2 } }))
     platform.setRecord('failed', { video_title: 'Launch', status: { status: 'failed', progress: 7, code: 4001 } })
@@ -57,7 +59,7 @@ describeInBrowser('axe finds no violation', () => {
   }, 60_000)
   afterAll(() => fixture?.stop())
 
-  const cards = ['encoding', 'failed', 'expired', 'missing', 'token', 'password', 'rule', 'busy']
+  const cards = ['form', 'encoding', 'failed', 'expired', 'missing', 'token', 'password', 'rule', 'busy']
   const screens = [
     { colorScheme: 'light', viewport: { width: 390, height: 844 } },
     { colorScheme: 'dark', viewport: { width: 1440, height: 810 } },

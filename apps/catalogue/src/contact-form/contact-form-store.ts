@@ -17,6 +17,8 @@ export interface NewContactForm extends ContactFormFields {
 
 export interface ContactFormStore {
   find(key: ContactFormKey, signal?: AbortSignal): Promise<ContactForm | undefined>
+  /** Returns the form of a video. */
+  findOfVideo(videoId: string, signal?: AbortSignal): Promise<ContactForm | undefined>
   list(organisationId: string, position: PagePosition, signal?: AbortSignal): Promise<ContactForm[]>
   create(form: NewContactForm, call: Pick<Call, 'idempotency' | 'signal'>): Promise<ContactForm>
   /** Deletes the form with its submissions. Throws CONTACT_FORM_NOT_FOUND. */
@@ -25,6 +27,11 @@ export interface ContactFormStore {
 
 const COLUMNS = `contact_form_id, organisation_id, primary_text, secondary_text, reference, opt_in_message, button_text, capture_names,
   capture_company_name, capture_opt_in, gated, created_by_user_id, create_time`
+
+/** The columns of a contact form `f`. */
+const FORM_COLUMNS = COLUMNS.split(',')
+  .map((column) => `f.${column.trim()}`)
+  .join(', ')
 
 /**
  * SQL for the contact form id of a video `v`. It is empty if the form was deleted, because deleting a
@@ -40,6 +47,16 @@ export function createContactFormStore(db: Db): ContactFormStore {
       const [row] = await db.query<ContactFormRow>(
         `select ${COLUMNS} from contact_form where contact_form_id = $1 and ($2::bigint is null or organisation_id = $2)`,
         [contactFormId, scope],
+      )
+      return row && toContactForm(row)
+    },
+    async findOfVideo(videoId, signal) {
+      signal?.throwIfAborted()
+      const [row] = await db.query<ContactFormRow>(
+        `select ${FORM_COLUMNS} from video v join contact_form f
+           on f.contact_form_id = nullif(v.contact_form_id, '')::bigint and f.organisation_id = v.organisation_id
+         where v.video_id = $1`,
+        [videoId],
       )
       return row && toContactForm(row)
     },

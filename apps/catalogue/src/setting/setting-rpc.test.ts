@@ -6,6 +6,7 @@ import { Setting } from '@vitascope/proto/catalogue/v1/setting'
 import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
 import { buildOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { createContactFormStore } from '../contact-form/contact-form-store.ts'
 import { createOrganisations } from '../organisation-replica/organisation.ts'
 import { DEFAULT_THEME } from '../theme/theme.ts'
 import { createThemeStore } from '../theme/theme-store.ts'
@@ -28,6 +29,7 @@ beforeAll(async () => {
     settingHandlers({
       settings: createSettingStore(db),
       themes,
+      contactForms: createContactFormStore(db),
       findVisibleVideo,
       organisations,
       passwordHasher,
@@ -172,6 +174,22 @@ test('the profile of a video is returned with the theme of the video', async () 
   expect((await handlers.findVideoSetting({ videoId }, guest)).theme).toMatchObject({ themeId, iconColour: '#112233' })
   expect((await handlers.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).theme).toBeUndefined()
 })
+
+test('the profile of a video is returned with the fields of its contact form that viewers see', async () => {
+  const { contactFormId } = await createContactFormStore(catalogue.db).create({ ...form, organisationId: '1', userId: '7' }, owner)
+  const foreign = await createContactFormStore(catalogue.db).create({ ...form, organisationId: '2', userId: '7' }, owner)
+  const { videoId } = await catalogue.upload({ contactFormId })
+  const { contactForm } = await handlers.findVideoSetting({ videoId }, guest)
+  const { reference: _, ...shown } = form
+  expect(contactForm).toEqual({ contactFormId, ...shown })
+  const other = await catalogue.upload({ contactFormId: foreign.contactFormId })
+  expect((await handlers.findVideoSetting({ videoId: other.videoId }, guest)).contactForm).toBeUndefined()
+})
+
+const form = {
+  ...{ primaryText: 'Who are you?', secondaryText: '', reference: 'internal', optInMessage: 'Write to me', buttonText: 'Watch' },
+  ...{ captureNames: true, captureCompanyName: false, captureOptIn: true, gated: true },
+}
 
 test('users can list the profiles of their own organisation only', async () => {
   const list = (organisationId: string, call: Call, more = {}) =>

@@ -1,9 +1,10 @@
 import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
-import { Setting as Message, type SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
+import { Setting as Message, type SettingServiceService, ViewerContactForm } from '@vitascope/proto/catalogue/v1/setting'
 import { isId, toPageSize } from '@vitascope/request'
 import type { TokenKeys } from '@vitascope/security'
+import type { ContactFormStore } from '../contact-form/contact-form-store.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import type { ThemeStore } from '../theme/theme-store.ts'
@@ -19,6 +20,7 @@ export type FindVisibleVideo = (principal: Principal, videoId: string, signal: A
 export interface SettingParts {
   settings: SettingStore
   themes: ThemeStore
+  contactForms: Pick<ContactFormStore, 'findOfVideo'>
   findVisibleVideo: FindVisibleVideo
   organisations: Organisations
   passwordHasher: PasswordHasher
@@ -32,6 +34,7 @@ const MAX_PAGE_SIZE = 50
 export function settingHandlers({
   settings,
   themes,
+  contactForms,
   findVisibleVideo,
   organisations,
   passwordHasher,
@@ -89,8 +92,13 @@ export function settingHandlers({
     },
     async findVideoSetting({ videoId }, { principal, signal }) {
       await findVisibleVideo(principal, videoId, signal)
-      const [setting, theme] = await Promise.all([settings.findOfVideo(videoId, signal), themes.findOfVideo(videoId, signal)])
-      return { setting: setting && toMessage(setting), theme }
+      const [setting, theme, contactForm] = await Promise.all([
+        settings.findOfVideo(videoId, signal),
+        themes.findOfVideo(videoId, signal),
+        contactForms.findOfVideo(videoId, signal),
+      ])
+      // Viewers do not see the internal name of the form and its creator.
+      return { setting: setting && toMessage(setting), theme, contactForm: contactForm && ViewerContactForm.fromPartial(contactForm) }
     },
     async checkVideoPassword({ videoId, password }, { principal, signal }) {
       const { organisationId } = await findVisibleVideo(principal, videoId, signal)

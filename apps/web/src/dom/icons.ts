@@ -1,5 +1,5 @@
 /** Icons of cards, by the state that they stand for. */
-export type CardIcon = 'encoding' | 'failed' | 'missing' | 'expired' | 'locked' | 'place' | 'devices' | 'offline' | 'unsupported'
+export type CardIcon = 'encoding' | 'form' | 'failed' | 'missing' | 'expired' | 'locked' | 'place' | 'devices' | 'offline' | 'unsupported'
 
 /** Paths of 24 × 24. */
 const paths = {
@@ -25,6 +25,7 @@ const paths = {
 
 const cardPaths: Readonly<Record<CardIcon, string>> = {
   encoding: 'M4 4h16v16H4zm2 2v2h2V6zm0 5v2h2v-2zm0 5v2h2v-2zM16 6v2h2V6zm0 5v2h2v-2zm0 5v2h2v-2zm-5.6-6.6v5.2l4.2-2.6z',
+  form: 'M4 5h16a1 1 0 0 1 1 1v12a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V6a1 1 0 0 1 1-1zm1.2 2.400v1l6.8 4.3 6.8-4.300v-1zm0 3.600v5.800h13.600V11L12 15.200z',
   failed: 'M12 2.8 22.4 21H1.6zm-1.1 7.1v5.3h2.2V9.9zm0 6.8v2.1h2.2v-2.1z',
   missing: 'M10.5 3a7.5 7.5 0 0 1 5.9 12.1l4.8 4.8-1.6 1.6-4.8-4.8A7.5 7.5 0 1 1 10.5 3zm0 2.2a5.3 5.3 0 1 0 0 10.6 5.3 5.3 0 0 0 0-10.6z',
   expired:

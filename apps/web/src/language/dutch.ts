@@ -102,6 +102,17 @@ export const texts: Texts = {
   beingPrepared: 'Wordt voorbereid',
   cannotBeShownShort: 'Kan niet worden getoond',
   playNextAutomatically: 'De volgende video automatisch afspelen',
+  contactHeading: 'Een vraag vóór de video',
+  email: 'E-mailadres',
+  name: 'Naam',
+  company: 'Bedrijf',
+  consent: 'U mag contact met mij opnemen.',
+  watch: 'Bekijken',
+  skip: 'Overslaan',
+  fieldRequired: 'Vul in: {field}.',
+  formRejected: 'Corrigeer uw gegevens.',
+  rollTimer: 'De video begint over {seconds} s',
+  rollAfter: 'Eindigt over {seconds} s',
 }
 
 // media-chrome has no texts in this language.

@@ -105,6 +105,19 @@ export const english = {
   beingPrepared: 'Being prepared',
   cannotBeShownShort: 'Cannot be shown',
   playNextAutomatically: 'Play the next video automatically',
+  // Contact forms
+  contactHeading: 'One question before the video',
+  email: 'Email address',
+  name: 'Name',
+  company: 'Company',
+  consent: 'I agree to be contacted.',
+  watch: 'Watch',
+  skip: 'Skip',
+  fieldRequired: 'Please fill in: {field}.',
+  formRejected: 'Please correct your data.',
+  // Videos before and after the video
+  rollTimer: 'The video starts in {seconds} s',
+  rollAfter: 'Ends in {seconds} s',
 } as const
 
 export type TextKey = keyof typeof english

@@ -101,6 +101,17 @@ export const texts: Texts = {
   beingPrepared: '準備中',
   cannotBeShownShort: '表示できません',
   playNextAutomatically: '次の動画を自動的に再生',
+  contactHeading: '動画の前に',
+  email: 'メールアドレス',
+  name: 'お名前',
+  company: '会社名',
+  consent: '連絡を受け取ることに同意します。',
+  watch: '視聴する',
+  skip: 'スキップ',
+  fieldRequired: '入力してください：{field}',
+  formRejected: '入力内容を確認してください。',
+  rollTimer: '動画は {seconds} 秒後に始まります',
+  rollAfter: '{seconds} 秒後に終わります',
 }
 
 // media-chrome has no texts in this language.

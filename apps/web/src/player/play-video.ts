@@ -51,10 +51,10 @@ export interface PlayOptions {
 const VERDICT_TTL_MS = 5_000
 
 /**
- * Plays a video in the player until the signal aborts. Returns functions that end the playback and
- * set the URL of the storyboard.
+ * Plays a video in the player until the signal aborts. Returns the function that sets
+ * the URL of the storyboard.
  */
-export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () => void; setStoryboard: (storyboard: string) => void } {
+export function playVideo(options: PlayOptions, signal: AbortSignal): { setStoryboard: (storyboard: string) => void } {
   const { shell, videoId, shouldAutoplay, captionPreference, onUnplayable, onMessage } = options
   const { video } = shell
   const toMediaUrl = (media: string) => withToken(media, options.token(), location.href)
@@ -165,7 +165,7 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
 
   const { start: startSeconds } = options.part
   start(startSeconds > 0 ? { seconds: startSeconds, rate: 1, isPlaying: false } : undefined)
-  return { end: () => playback?.end(), setStoryboard }
+  return { setStoryboard }
 }
 
 function toFailureMessage(failure: PlaybackFailure, video: HTMLVideoElement): Exclude<PageState, { kind: 'playable' }> {

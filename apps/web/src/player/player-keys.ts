@@ -38,7 +38,7 @@ export function createPlayerKeys(
     if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || frame.dataset['shows'] !== 'video') return
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
     const path = event.composedPath().filter((target) => target instanceof Element)
-    if (isUsedByFocus(path, key)) return
+    if (isUsedByFocus(path, key) || (frame.dataset['roll'] !== undefined && !rollKeys.has(key))) return
     const isOnSeekBar = path.some((element) => element.localName === 'media-time-range')
     const digit = /^\d$/.test(key) ? Number(key) : undefined
     const action = digit !== undefined ? () => actions.seekTo((duration() * digit) / 10) : keys[isOnSeekBar ? toSeekKey(key) : key]
@@ -49,6 +49,9 @@ export function createPlayerKeys(
     controller.dispatchEvent(new Event('keyup'))
   }
 }
+
+/** Keys that work during the videos before and after the video. */
+const rollKeys: ReadonlySet<string> = new Set([' ', 'k', 'm', 'f', 'c', 'ArrowUp', 'ArrowDown', '?'])
 
 /** On the seek bar, up and down seek as well. */
 function toSeekKey(key: string): string {

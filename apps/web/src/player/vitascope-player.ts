@@ -6,11 +6,13 @@ import { type AccessToken, keepAccess } from '../video/access-token.ts'
 import { fetchVideo } from '../video/fetch-video.ts'
 import { type PageState, toPageState, type VideoResult } from '../video/page-state.ts'
 import type { VideoRecord } from '../video/video-record.ts'
+import { requestContact, wasSubmitted } from './contact-form-gate.ts'
 import { focusPlay } from './controls.ts'
 import { requestPassword } from './password-gate.ts'
 import { playVideo } from './play-video.ts'
 import type { PlayedPart } from './played-part.ts'
 import { buildShell, type PlayerShell } from './player-shell.ts'
+import { playRolls } from './rolls.ts'
 import type { Skin } from './skin.ts'
 import { createCaptionPreference } from './viewer-preferences.ts'
 
@@ -53,7 +55,6 @@ export class VitascopePlayer extends HTMLElement {
     this.#shell = buildShell(this.shadowRoot ?? this.attachShadow({ mode: 'open' }))
     this.#shell.video.muted = this.muted
     this.#shell.frame.dataset['skin'] = this.skin
-    this.#shell.video.addEventListener('ended', () => this.dispatchEvent(new Event('ended')))
     this.open(this.videoId, this.autoplay)
   }
 
@@ -96,9 +97,13 @@ export class VitascopePlayer extends HTMLElement {
         const entry = isLocked ? await requestPassword(shell, this.videoId, state.record.title, signal) : undefined
         if (isLocked && entry === undefined) return
         if (entry) this.#useAccess(entry.access, signal)
-        if (!isPlaying) this.#play(shell, state.record, this.autoplay || hasAutoplaySetting(state.record), signal)
-        // The focused password field has been removed.
-        if (entry?.wasEntered) focusPlay(shell.frame)
+        if (!isPlaying) {
+          const start = await this.#prepare(shell, state.record, signal)
+          if (start === undefined) return
+          this.#play(shell, state.record, start.shouldAutoplay, signal)
+          // The focused field of a form has been removed.
+          if (entry?.wasEntered || start.hadForm) focusPlay(shell.frame)
+        }
         isPlaying = true
         this.#setStoryboard(withToken(state.record.storyboard, this.#currentToken(), location.href))
         shell.setDuration(state.isEncoding ? state.record.duration : 0)
@@ -118,6 +123,54 @@ export class VitascopePlayer extends HTMLElement {
     }
   }
 
+  /**
+   * Shows the contact form and plays the videos before this one. Returns undefined if the signal aborts
+   * first.
+   */
+  async #prepare(
+    shell: PlayerShell,
+    record: VideoRecord,
+    signal: AbortSignal,
+  ): Promise<{ shouldAutoplay: boolean; hadForm: boolean } | undefined> {
+    const { contactForm } = record
+    const hadForm = contactForm !== undefined && !wasSubmitted(contactForm.id)
+    if (hadForm && !(await requestContact(shell, contactForm, this.videoId, signal))) return undefined
+    const shouldAutoplay = this.autoplay || hadForm || hasAutoplaySetting(record)
+    const hasPlayedRolls = await this.#playRolls(shell, 'pre', record, shouldAutoplay, signal)
+    if (signal.aborted) return undefined
+    return { shouldAutoplay: shouldAutoplay || hasPlayedRolls, hadForm }
+  }
+
+  #playRolls(
+    shell: PlayerShell,
+    kind: 'pre' | 'post',
+    record: VideoRecord,
+    shouldAutoplay: boolean,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { rolls } = record.settings
+    return playRolls(
+      {
+        ...{ shell, kind, shouldAutoplay, captionPreference: this.#captionPreference, showTimer: rolls.showTimer },
+        videoIds: rolls[kind].filter((videoId) => videoId !== this.videoId),
+        poster: kind === 'pre' ? withToken(record.poster, this.#currentToken(), location.href) : '',
+      },
+      signal,
+    )
+  }
+
+  /** At the end of the video, plays the videos after it and reports the end of all of them. */
+  async #finish(shell: PlayerShell, record: VideoRecord, signal: AbortSignal): Promise<void> {
+    if (record.settings.rolls.post.length > 0) {
+      this.#endPlayback()
+      await this.#playRolls(shell, 'post', record, true, signal)
+      if (signal.aborted) return
+      // The video can be played again.
+      this.#play(shell, record, false, signal)
+    }
+    this.dispatchEvent(new Event('ended'))
+  }
+
   /** Returns the token of the page address, or else the one that the viewer got for the password. */
   #currentToken(): string | undefined {
     return this.token ?? this.#accessToken
@@ -129,7 +182,10 @@ export class VitascopePlayer extends HTMLElement {
   }
 
   #play(shell: PlayerShell, record: VideoRecord, shouldAutoplay: boolean, signal: AbortSignal): void {
-    const { end, setStoryboard } = playVideo(
+    // The controls and the views of this video end before another video is played after it.
+    const end = new AbortController()
+    const ownSignal = AbortSignal.any([signal, end.signal])
+    const playing = playVideo(
       {
         shell,
         record,
@@ -142,10 +198,11 @@ export class VitascopePlayer extends HTMLElement {
         onUnplayable: () => this.open(this.videoId, this.autoplay),
         onMessage: (state, retry) => showCard(shell, state, record.title, retry),
       },
-      signal,
+      ownSignal,
     )
-    this.#endPlayback = end
-    this.#setStoryboard = setStoryboard
+    shell.video.addEventListener('ended', () => void this.#finish(shell, record, signal), { signal: ownSignal })
+    this.#endPlayback = () => end.abort()
+    this.#setStoryboard = playing.setStoryboard
   }
 }
 

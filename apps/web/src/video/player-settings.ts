@@ -1,4 +1,4 @@
-import { asFlag, asNumber, asObject } from './json-values.ts'
+import { asFlag, asNumber, asObject, asText } from './json-values.ts'
 
 /** Fields of the player settings profile that the player supports. */
 export interface PlayerSettings {
@@ -13,6 +13,7 @@ export interface PlayerSettings {
   lowestQuality: number
   highestQuality: number
   passwordProtected: boolean
+  rolls: Rolls
 }
 
 /** Reads the profile. Without a profile, all features are on except those that the owner must allow. */
@@ -28,5 +29,29 @@ export function readPlayerSettings(json: unknown): PlayerSettings {
     lowestQuality: asNumber(profile['lowest_quality_version']),
     highestQuality: asNumber(profile['highest_quality_version']) || Number.POSITIVE_INFINITY,
     passwordProtected: asFlag(profile['password_protected']),
+    rolls: readRolls(profile['rolls']),
+  }
+}
+
+/** Videos that are played before and after the video. */
+export interface Rolls {
+  pre: string[]
+  post: string[]
+  /** Shows the remaining seconds. */
+  showTimer: boolean
+}
+
+/** Reads the rolls, which are JSON text. */
+function readRolls(value: unknown): Rolls {
+  const { pre, post, show_timer } = asObject(parseJson(asText(value)))
+  const readIds = (ids: unknown) => (Array.isArray(ids) ? ids.map(String) : [])
+  return { pre: readIds(pre), post: readIds(post), showTimer: asFlag(show_timer) }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }

@@ -1,3 +1,4 @@
+import { type ContactForm, readContactForm } from './contact-form.ts'
 import { asFlag, asNumber, asObject, asText } from './json-values.ts'
 import { type PlayerSettings, readPlayerSettings } from './player-settings.ts'
 import { readTheme, type Theme } from './theme.ts'
@@ -38,6 +39,8 @@ export interface VideoRecord {
   presentationId: string
   /** Chapters in the order of their starts. The first one starts at 0. */
   chapters: Chapter[]
+  /** Form that viewers submit before the video. */
+  contactForm: ContactForm | undefined
   settings: PlayerSettings
   theme: Theme
 }
@@ -70,6 +73,7 @@ export function readVideoRecord(json: unknown): VideoRecord {
     overlays: record['overlays'] ?? [],
     presentationId: asText(record['presentation_id']),
     chapters: readChapters(record['chapters']),
+    contactForm: readContactForm(record['contact_form']),
     settings: readPlayerSettings(record['player_settings']),
     theme: readTheme(record['theme']),
   }

@@ -1,9 +1,10 @@
 import type { ContactForm, Submission } from '@vitascope/proto/catalogue/v1/contact_form'
+import type { ViewerContactForm } from '@vitascope/proto/catalogue/v1/setting'
 import { z } from 'zod'
 import { formatFlag, formatOptionalTimestamp, schema } from '../../server/schema/response-format.ts'
 
 export const describeGate = (field: string) =>
-  `${field} requests that players and other pages allow playback only after the form is submitted. The built-in player ignores it.`
+  `${field} requests that playback starts only after the form is submitted. The built-in player shows other forms with a button to skip them.`
 
 export const ContactFormResponse = z
   .object({
@@ -23,6 +24,14 @@ export const ContactFormResponse = z
   })
   .meta({ id: 'ContactForm', description: 'A contact form.' })
 
+/** The fields that viewers see. */
+export const ViewerContactFormResponse = ContactFormResponse.omit({
+  reference: true,
+  created_by_user_id: true,
+  organisation_id: true,
+  date_created: true,
+}).meta({ id: 'ViewerContactForm', description: 'The fields of a contact form that viewers see.' })
+
 export const SubmissionResponse = z
   .object({
     submission_id: schema.id('submission'),
@@ -35,18 +44,24 @@ export const SubmissionResponse = z
   })
   .meta({ id: 'Submission', description: 'Data that a viewer submitted with a contact form.' })
 
-export function contactFormResponse(form: ContactForm): z.input<typeof ContactFormResponse> {
+export function viewerContactFormResponse(form: ViewerContactForm): z.input<typeof ViewerContactFormResponse> {
   return {
     contact_form_id: form.contactFormId,
     primary_text: form.primaryText,
     secondary_text: form.secondaryText,
-    reference: form.reference,
     opt_in_message: form.optInMessage,
     button_text: form.buttonText,
     capture_names: formatFlag(form.captureNames),
     capture_company_name: formatFlag(form.captureCompanyName),
     capture_opt_in: formatFlag(form.captureOptIn),
     gated: formatFlag(form.gated),
+  }
+}
+
+export function contactFormResponse(form: ContactForm): z.input<typeof ContactFormResponse> {
+  return {
+    ...viewerContactFormResponse(form),
+    reference: form.reference,
     created_by_user_id: form.createdByUserId,
     organisation_id: form.organisationId,
     date_created: formatOptionalTimestamp(form.createTime),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { PublicUrls } from '../../server/route/route.ts'
 import { formatTimestamp } from '../../server/schema/dates.ts'
 import { formatFlag, formatNumber, formatOptionalTimestamp, formatSeconds, required, schema } from '../../server/schema/response-format.ts'
+import { ViewerContactFormResponse } from '../contact-form/contact-form-response.ts'
 import { VideoOverlayResponse, videoOverlayResponse } from '../overlay/overlay-response.ts'
 import { SettingResponse } from '../setting/setting-response.ts'
 import { ThemeResponse } from '../theme/theme-response.ts'
@@ -103,6 +104,9 @@ export const VideoResponse = z
       .meta({ description: 'Player settings profile of the video, if it was requested. null if there is none.' })
       .optional(),
     theme: ThemeResponse.nullable().meta({ description: 'Theme of the video, next to its profile. null if there is none.' }).optional(),
+    contact_form: ViewerContactFormResponse.nullable()
+      .meta({ description: 'Contact form of the video, next to its profile. null if there is none.' })
+      .optional(),
     status: VideoStatusResponse,
   })
   .meta({ id: 'Video', description: 'A video: one publication of a media.' })

@@ -6,6 +6,7 @@ import { parseTimestamp } from '../../server/schema/dates.ts'
 import { id, idField, int, oneOf, organisationIdField, tag, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery, positionQuery, toPosition } from '../../server/schema/pagination.ts'
 import { changedFields, formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
+import { viewerContactFormResponse } from '../contact-form/contact-form-response.ts'
 import { settingResponse } from '../setting/setting-response.ts'
 import { queriedOrganisation, requestedOrganisation } from '../shared/resolve-organisation.ts'
 import { themeResponse } from '../theme/theme-response.ts'
@@ -81,7 +82,7 @@ export const getVideo = route({
   params: z.object({ videoId: id('video') }),
   query: z.object({
     player_settings: oneOf(['true', 'false'], {
-      description: '`true` adds the player settings profile and the theme of the video.',
+      description: '`true` adds the player settings profile, the theme and the contact form of the video.',
     }).default('false'),
   }),
   sharedByGuests: true,
@@ -96,8 +97,13 @@ export const getVideo = route({
     const { video, toResponse } = await findVideo(params.videoId, context)
     const record = toResponse(video, context)
     if (query.player_settings === 'false') return record
-    const { setting, theme } = await context.services.settings.findVideoSetting({ videoId: params.videoId }, context.call)
-    return { ...record, player_settings: setting ? settingResponse(setting) : null, theme: theme ? themeResponse(theme) : null }
+    const { setting, theme, contactForm } = await context.services.settings.findVideoSetting({ videoId: params.videoId }, context.call)
+    return {
+      ...record,
+      player_settings: setting ? settingResponse(setting) : null,
+      theme: theme ? themeResponse(theme) : null,
+      contact_form: contactForm ? viewerContactFormResponse(contactForm) : null,
+    }
   },
 })
 
