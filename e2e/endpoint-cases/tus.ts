@@ -55,12 +55,13 @@ export const tusRows: NounRows = {
         const { clients, owner, platform } = fixture
         await makeSource(platform.dataDir, 'small.mp4')
         const file = await readFile(join(platform.dataDir, 'small.mp4'))
-        const metadata = `title ${base64('Mein Film')},filename ${base64('launch.mp4')},organisation_id ${base64(owner.organisationId)}`
-        const headers = { ...parts, 'upload-length': String(file.length), 'upload-metadata': metadata }
+        const names = { title: 'Mein Film', filename: 'launch.mp4', visibility: 'unlisted', organisation_id: owner.organisationId }
+        const metadata = Object.entries(names).map(([name, value]) => `${name} ${base64(value)}`)
+        const headers = { ...parts, 'upload-length': String(file.length), 'upload-metadata': metadata.join(',') }
         const response = await send(fixture, 'POST', '/upload/tus', headers, file, 'system')
         expect([response.status, response.headers.get('upload-offset')]).toEqual([201, String(file.length)])
         const video = await waitUntilSettled(clients.owner, response.headers.get('x-video-id') ?? '')
-        expect([video.status.status, video.video_title]).toEqual(['ok', 'Mein Film'])
+        expect([video.status.status, video.video_title, video['visibility']]).toEqual(['ok', 'Mein Film', 'unlisted'])
         const job = await clients.owner.get<{ state: string }>(`/job/${response.headers.get('x-job-id')}`)
         expect(job.body.state).toBe('ok')
         const options = await fetch(`${platform.url}/v2/upload/tus`, { method: 'OPTIONS' })
@@ -72,6 +73,8 @@ export const tusRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const { owner, otherTenant } = fixture
+        const unknown = { 'upload-length': '1', 'upload-metadata': `visibility ${base64('hidden')}` }
+        expect((await send(fixture, 'POST', '/upload/tus', unknown)).status).toBe(400)
         const foreign = { 'upload-length': '1', 'upload-metadata': `organisation_id ${base64(otherTenant.organisationId)}` }
         expect((await send(fixture, 'POST', '/upload/tus', foreign)).status).toBe(403)
         expect((await send(fixture, 'POST', '/upload/tus', { 'upload-length': '1' }, undefined, 'system')).status).toBe(400)

@@ -13,6 +13,7 @@ let uploads: TusStore
 let close: () => Promise<void>
 /** Organisations of the requests. */
 let requested: string[]
+let lastRequest: UploadVideoRequest | undefined
 let errors: Record<string, DomainError>
 
 beforeAll(async () => {
@@ -35,8 +36,10 @@ afterAll(() => close())
 const tooMany = new DomainError('exhausted', 'TOO_MANY_JOBS', 'too many jobs', { retryAfter: 10 })
 const quotaExhausted = new DomainError('exhausted', 'QUOTA_BYTES', 'all bytes are used')
 const videos = {
-  async uploadVideo({ organisationId }: UploadVideoRequest) {
+  async uploadVideo(request: UploadVideoRequest) {
+    const { organisationId } = request
     requested.push(organisationId)
+    lastRequest = request
     const error = errors[organisationId]
     if (error) throw error
     return { videoId: '11', mediaId: '12', jobId: '13', status: undefined }
@@ -50,10 +53,10 @@ const quota = {
 }
 const round = () => finishUploads({ uploads, videos, quota, log: testLog }, new AbortController().signal)
 
-async function complete(organisationId: string): Promise<string> {
+async function complete(organisationId: string, metadata = ''): Promise<string> {
   const uploadId = randomUUID()
   const owner = { kind: 'user', keyId: '5', userId: '7', organisationId, userType: 'uploader' } as const
-  await uploads.create({ uploadId, organisationId, owner, metadata: '', title: '', filename: 'a.mp4', length: 3 }, 3_600)
+  await uploads.create({ uploadId, organisationId, owner, metadata, title: '', filename: 'a.mp4', length: 3 }, 3_600)
   const upload = await uploads.lease(uploadId)
   await uploads.addParts(uploadId, upload?.fence ?? 0, [{ object: `tus/${uploadId}/1-0`, bytes: 3 }], 3_600)
   return uploadId
@@ -72,6 +75,15 @@ test('an organisation with too many jobs does not block the uploads of another',
   await round()
   await round()
   expect(await uploads.claimComplete(100)).toEqual([])
+})
+
+test.each([
+  ['', 'public'],
+  [`visibility ${Buffer.from('private').toString('base64')}`, 'private'],
+])('the metadata "%s" creates a %s video', async (metadata, visibility) => {
+  await complete('1', metadata)
+  await round()
+  expect(lastRequest).toMatchObject({ visibility })
 })
 
 test('an upload above the quota is rejected without a retry, can be deleted, and expires', async () => {

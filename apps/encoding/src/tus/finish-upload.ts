@@ -4,6 +4,7 @@ import type { Client } from '@vitascope/grpc'
 import { UploadVideoRequest, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import type { Logger } from '@vitascope/telemetry'
 import type { UploadQuota } from '../upload/upload-quota.ts'
+import { readMetadata } from './tus-metadata.ts'
 import type { TusError, TusStore, TusUpload } from './tus-store.ts'
 
 const UPLOADS_PER_PASS = 50
@@ -20,18 +21,19 @@ export async function finishUpload(
   upload: TusUpload,
   signal: AbortSignal,
 ): Promise<{ videoId: string; jobId: string }> {
-  const { uploadId, organisationId, owner, title, filename } = upload
+  const { uploadId, organisationId, owner, metadata, title, filename } = upload
   if (upload.videoId !== '') return { videoId: upload.videoId, jobId: upload.jobId }
   if (upload.error) throw toError(upload.error)
   const key = createHash('sha256').update(`tus upload ${uploadId}`).digest('hex')
-  const request = UploadVideoRequest.create({
-    organisationId,
-    sourceUrl: `tus://${uploadId}/${encodeURIComponent(filename)}`,
-    name: title,
-    notify: true,
-    startsWaiting: true,
-  })
   try {
+    const request = UploadVideoRequest.create({
+      organisationId,
+      sourceUrl: `tus://${uploadId}/${encodeURIComponent(filename)}`,
+      name: title,
+      visibility: readMetadata(metadata).visibility,
+      notify: true,
+      startsWaiting: true,
+    })
     const { videoId, jobId } = await videos.uploadVideo(request, {
       principal: owner,
       requestId: randomUUID(),

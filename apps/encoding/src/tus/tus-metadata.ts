@@ -2,12 +2,20 @@ import { invalid } from '@vitascope/errors'
 
 const MAX_LENGTH = 8_192
 const MAX_TEXT_LENGTH = 255
+const VISIBILITIES = ['public', 'unlisted', 'private'] as const
+
+export interface UploadMetadata {
+  title: string
+  filename: string
+  organisationId: string | undefined
+  visibility: (typeof VISIBILITIES)[number]
+}
 
 /**
  * Returns the known values of `Upload-Metadata`: pairs of a name and Base64 text, separated by
  * commas. Throws for a malformed header.
  */
-export function readMetadata(header: string): { title: string; filename: string; organisationId: string | undefined } {
+export function readMetadata(header: string): UploadMetadata {
   const invalidHeader = (message: string) => invalid([{ field: 'Upload-Metadata', message }])
   if (header.length > MAX_LENGTH) throw invalidHeader(`must have at most ${MAX_LENGTH} characters`)
   const pairs = new Map<string, string>()
@@ -23,5 +31,8 @@ export function readMetadata(header: string): { title: string; filename: string;
     return value
   }
   const filename = text('filename').split(/[/\\]/).at(-1) ?? ''
-  return { title: text('title') || filename, filename: filename || 'video', organisationId: pairs.get('organisation_id') }
+  const requested = pairs.get('visibility') ?? 'public'
+  const visibility = VISIBILITIES.find((known) => known === requested)
+  if (!visibility) throw invalidHeader(`visibility must be one of ${VISIBILITIES.join(', ')}`)
+  return { title: text('title') || filename, filename: filename || 'video', organisationId: pairs.get('organisation_id'), visibility }
 }

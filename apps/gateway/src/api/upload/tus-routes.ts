@@ -49,10 +49,11 @@ export const createTusUpload = route({
   cost: 'work',
   summary: 'Create a resumable upload (tus 1.0)',
   description: `Supports the tus extensions creation, creation-with-upload, creation-defer-length, checksum, expiration and termination. When all
-bytes have arrived, the platform creates a video. Its title is the metadata value \`title\`, or else \`filename\`. A system key sets
-\`organisation_id\` in the metadata. The last response has the headers \`X-Video-Id\` and \`X-Job-Id\`. The length of the upload is
-reserved from the quota of the organisation. For an upload without a length, the bytes that have arrived are reserved. An upload
-is removed after a day without progress. The header \`Upload-Expires\` contains that time.`,
+bytes have arrived, the platform creates a video. Its title is the metadata value \`title\`, or else \`filename\`. The metadata value
+\`visibility\` is \`public\` (the default), \`unlisted\` or \`private\`. A system key sets \`organisation_id\` in the metadata. The last
+response has the headers \`X-Video-Id\` and \`X-Job-Id\`. The length of the upload is reserved from the quota of the organisation. For
+an upload without a length, the bytes that have arrived are reserved. An upload is removed after a day without progress. The header
+\`Upload-Expires\` contains that time.`,
   status: 201,
   errorCodes: {
     ...errorCodes,
