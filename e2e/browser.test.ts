@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -6,7 +6,7 @@ import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
-import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { createTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
@@ -110,97 +110,6 @@ describeInBrowser('in a browser', () => {
     await screenshot(page, 'player-sound')
     await page.close()
   }, 90_000)
-
-  test('a file dropped on the upload page survives a broken connection and plays while it is encoded', async () => {
-    const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
-    page.setDefaultTimeout(90_000)
-    const pageErrors: string[] = []
-    page.on('pageerror', (error) => pageErrors.push(error.message))
-    // Another host name than that of the URLs which the server returns.
-    await page.goto(`${platform.url.replace('127.0.0.1', 'localhost')}/upload`)
-    await screenshot(page, 'upload-empty')
-    await makeSource(folder, 'small.mp4')
-    const content = (await readFile(join(folder, 'small.mp4'))).toString('base64')
-    // Passed as text, because the tests do not have the types of the DOM.
-    await page.evaluate(`(() => {
-      const bytes = Uint8Array.from(atob('${content}'), (character) => character.charCodeAt(0))
-      const dataTransfer = new DataTransfer()
-      dataTransfer.items.add(new File([bytes], 'Launch Ω.mp4', { type: 'video/mp4' }))
-      document.querySelector('h1').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
-    })()`)
-    await page.getByText('Launch Ω.mp4').waitFor()
-    const key = page.getByLabel('API key')
-    const send = () => page.getByRole('button', { name: 'Upload', exact: true }).click()
-    await key.fill('key-of-no-user-at-all')
-    await send()
-    await page.getByRole('alert').getByText('The API key is not valid').waitFor()
-    await key.fill(SYSTEM_KEY)
-    await send()
-    await page.getByRole('alert').getByText('organisation_id with a system key').waitFor()
-    await screenshot(page, 'upload-rejected')
-
-    let breaks = 1
-    await page.route('**/v2/upload/tus/*', (route) =>
-      route.request().method() === 'PATCH' && breaks-- > 0 ? route.abort('connectionreset') : route.continue(),
-    )
-    await key.fill(tenant.key)
-    await send()
-    await page.getByText('The server does not respond').waitFor()
-    await screenshot(page, 'upload-sending')
-    await plays(page, 1, 90_000)
-    await screenshot(page, 'upload-plays')
-    await page.getByText('Encoded. It is ready.').waitFor({ timeout: 90_000 })
-    const address = await page.getByRole('link', { name: 'Open its page' }).getAttribute('href')
-    const { body } = await platform.guest.get(`/video/${address?.replace('/player/', '')}`)
-    expect(body).toMatchObject({ video_title: 'Launch Ω.mp4', status: { status: 'ok' } })
-    await page.getByRole('button', { name: 'Upload another' }).click()
-    expect([await key.inputValue(), await page.locator('#chosen').textContent()]).toEqual([
-      tenant.key,
-      expect.stringContaining('Any video'),
-    ])
-    expect(pageErrors).toEqual([])
-    await page.close()
-  }, 240_000)
-
-  test('the upload page shows why an upload is rejected, also after a lost response, and accepts the same file later', async () => {
-    const poor = await createTenant(platform.system)
-    const api = platform.withKey(poor.key)
-    const nothing = { url: `${sources.url}/none.mp4`, organisation_id: poor.organisationId }
-    const quota = async (bytes: number, result: number) => {
-      expect((await platform.system.put(`/organisation/${poor.organisationId}`, { quota: { bytes } })).status).toBe(200)
-      await waitFor(async () => (await api.post('/video/upload', nothing)).status === result, { describe: 'the quota to be known' })
-    }
-    await quota(0, 413)
-    const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
-    page.setDefaultTimeout(60_000)
-    await page.goto(`${platform.url}/upload`)
-    await makeSource(folder, 'small.mp4')
-    await page.locator('#file').setInputFiles(join(folder, 'small.mp4'))
-    await page.getByLabel('API key').fill(poor.key)
-    const send = () => page.getByRole('button', { name: 'Upload', exact: true }).click()
-    const rejected = () => page.getByRole('alert').getByText('request a higher quota').waitFor()
-    const posts: string[] = []
-    page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
-    await send()
-    await rejected()
-    await screenshot(page, 'upload-over-quota')
-    let losses = 1
-    await page.route('**/v2/upload/tus', async (route) => {
-      if (route.request().method() !== 'POST' || losses-- <= 0) return route.continue()
-      // The server rejects the upload, and the response does not arrive.
-      expect((await route.fetch()).status()).toBe(413)
-      await route.abort('connectionreset')
-    })
-    await send()
-    await page.getByText('The server does not respond').waitFor()
-    await rejected()
-    await quota(1_000_000_000, 200)
-    await send()
-    await page.getByRole('link', { name: 'Open its page' }).waitFor()
-    // One upload was rejected, one lost its response and was retried, one was accepted.
-    expect(posts.filter((url) => url.endsWith('/upload/tus'))).toHaveLength(4)
-    await page.close()
-  }, 120_000)
 
   test('the docs page lists the endpoints without requests to other hosts', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })

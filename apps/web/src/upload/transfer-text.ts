@@ -5,7 +5,7 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * Formats the progress of a transfer: `12.4 MB of 98.1 MB, about 3 min left`. `rate` is in bytes
+ * Formats the progress of a transfer: `12.4 MB of 98.1 MB, about 3 minutes left`. `rate` is in bytes
  * per second, or 0 if it is unknown.
  */
 export function formatTransfer(sent: number, total: number, rate: number): string {
@@ -15,8 +15,12 @@ export function formatTransfer(sent: number, total: number, rate: number): strin
 }
 
 function formatTime(seconds: number): string {
-  if (seconds < 60) return `${Math.ceil(seconds)} s`
-  return seconds < 5_400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`
+  if (seconds < 55) return formatCount(Math.ceil(seconds / 5) * 5, 'second')
+  return seconds < 5_400 ? formatCount(Math.round(seconds / 60), 'minute') : formatCount(Number((seconds / 3_600).toFixed(1)), 'hour')
+}
+
+function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /**

@@ -1,144 +1,171 @@
-import { sendTusRequest, type TusRequest, type TusResponse, Unreachable } from './tus-request.ts'
+import { DetailedError, type HttpResponse, Upload } from 'tus-js-client'
+import { pause } from '../recovery/pause.ts'
+import { fetchHttpStack } from './fetch-http-stack.ts'
+import { DEFAULT_PART_BYTES, nextPartBytes } from './part-size.ts'
+import { FileUnreadable, RequestRejected, TemporaryFailure, toRequestError } from './problem.ts'
+import { createBackoff, type Waiting } from './retry.ts'
 
 export interface TusUpload {
   file: Blob
   key: string
-  /** Values of `filename`, `title` and `organisation_id`. Empty values are omitted. */
+  /** Values of `filename`, `title`, `organisation_id` and `visibility`. Empty values are omitted. */
   metadata: Record<string, string>
   /** Path of an earlier upload that is resumed. If it no longer exists, a new upload is created. */
-  resumePath?: string | undefined
+  resumePath: string | undefined
   onCreated: (path: string) => void
-  /** Reports bytes that are stored or in flight. */
+  /** Reports the number of bytes that the server has stored. */
   onProgress: (bytes: number) => void
-  /** Reports that the connection to the server is lost or restored. */
-  onConnection: (isConnected: boolean) => void
+  /** Reports why the upload waits. Undefined: it continues. */
+  onWaiting: (waiting: Waiting) => void
   signal: AbortSignal
 }
 
-/** The server rejects the upload, and a retry cannot succeed. */
-export class UploadRejected extends Error {
-  readonly status: number
-  constructor({ status, problem }: TusResponse) {
-    super(problem || `the server returned status ${status}`)
-    this.name = 'UploadRejected'
-    this.status = status
-  }
-}
-
-/**
- * Bytes per request. Proxies often limit body sizes, and after an interruption less data is sent
- * again.
- */
-const PART_BYTES = 64 * 2 ** 20
 const UPLOAD_PATH = '/v2/upload/tus'
-/** Seconds between attempts during an outage. The last value repeats. */
-const RETRY_DELAYS_SECONDS = [1, 2, 4, 8, 15]
+/** Milliseconds between requests for the video of a complete upload. */
+const POLL_INTERVAL_MS = 1_000
 
 /**
  * Uploads a file, through interruptions and server restarts. Returns the id of the created video.
+ * Throws `RequestRejected` or `FileUnreadable`, or the reason of the signal.
  */
 export async function uploadByTus(upload: TusUpload): Promise<string> {
-  let path = upload.resumePath
-  for (let failures = 0; ; ) {
+  const { file, signal, onWaiting } = upload
+  const backoff = createBackoff(signal)
+  const transfer: Transfer = { path: upload.resumePath, partBytes: DEFAULT_PART_BYTES }
+  const onResponse = () => {
+    backoff.reset()
+    onWaiting(undefined)
+  }
+  for (;;) {
+    const isResumed = transfer.path !== undefined
     try {
-      path ??= await createUpload(upload)
-      const state = await fetchUploadState(upload, path)
-      if (failures > 0) upload.onConnection(true)
-      failures = 0
-      if (!state) path = undefined
-      else if (state.videoId !== '') return state.videoId
-      else if (state.offset < upload.file.size) await sendPart(upload, path, state.offset)
-      else {
-        // All bytes are stored, but the video does not exist yet.
-        upload.onProgress(upload.file.size)
-        await pause(1, upload.signal)
-      }
+      const videoId = await sendParts(upload, transfer, onResponse)
+      if (videoId !== '') return videoId
+      // All bytes are stored, but the video does not exist yet.
+      await pause(POLL_INTERVAL_MS, signal)
+      signal.throwIfAborted()
     } catch (error) {
-      if (!(error instanceof Unreachable)) throw error
-      if (failures === 0) upload.onConnection(false)
-      await pause(RETRY_DELAYS_SECONDS[Math.min(failures++, RETRY_DELAYS_SECONDS.length - 1)] ?? 1, upload.signal)
+      if (isResumed && error instanceof RequestRejected && (error.status === 404 || error.status === 410)) {
+        transfer.path = undefined
+        continue
+      }
+      if (error instanceof TemporaryFailure && !signal.aborted) {
+        await requireReadable(file)
+        transfer.partBytes = nextPartBytes(transfer.partBytes, 0, 0)
+        onWaiting(error.reason)
+      }
+      await backoff.wait(error)
     }
   }
 }
 
-/** Cancels an upload. The server deletes the incomplete upload within a day. */
+/** Cancels an upload. If the request fails, the server deletes the incomplete upload within a day. */
 export async function deleteUpload(path: string, key: string): Promise<void> {
-  await sendTusRequest({ method: 'DELETE', path, key, signal: AbortSignal.timeout(10_000) }).catch(() => {})
+  await Upload.terminate(toAddress(path), { httpStack: fetchHttpStack, headers: toHeaders(key), retryDelays: null }).catch(() => {})
 }
 
-async function createUpload({ file, key, metadata, onCreated, signal }: TusUpload): Promise<string> {
-  const headers = { 'Upload-Length': String(file.size), 'Upload-Metadata': formatMetadata(metadata) }
-  const response = await sendTusRequest({ method: 'POST', path: UPLOAD_PATH, key, headers, signal })
-  if (response.status !== 201) throw toError(response)
-  // Only the path is used, because the server may use another host name in `Location`. This page
-  // has the same origin as the uploads.
-  const path = new URL(response.header('Location') ?? '', location.href).pathname
-  onCreated(path)
-  return path
+interface Transfer {
+  path: string | undefined
+  partBytes: number
 }
 
-/** Fetches the state of an upload. Returns undefined if the upload no longer exists. */
-async function fetchUploadState(upload: TusUpload, path: string): Promise<{ offset: number; videoId: string } | undefined> {
-  const { file, key, signal } = upload
-  const response = await sendTusRequest({ method: 'HEAD', path, key, signal })
-  if (response.status === 404) return undefined
-  if (response.status !== 200) {
-    // A HEAD response has no body. An empty PATCH gets the reason.
-    const rejection = isTemporary(response) ? response : await sendPatch(upload, path, file.size)
-    throw toError(rejection.status < 400 ? response : rejection)
-  }
-  return { offset: Number(response.header('Upload-Offset')), videoId: response.header('X-Video-Id') ?? '' }
-}
-
-async function sendPart(upload: TusUpload, path: string, offset: number): Promise<void> {
-  const { file, onProgress } = upload
-  onProgress(offset)
-  const response = await sendPatch(upload, path, offset, {
-    body: file.slice(offset, offset + PART_BYTES),
-    onSent: (bytes) => onProgress(offset + bytes),
-  })
-  // 409 means that the offset differs. The next HEAD request returns the actual offset.
-  if (response.status !== 204 && response.status !== 409) throw toError(response)
-}
-
-function sendPatch(
-  { key, signal }: TusUpload,
-  path: string,
-  offset: number,
-  bytes: Pick<TusRequest, 'body' | 'onSent'> = {},
-): Promise<TusResponse> {
-  const headers = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) }
-  return sendTusRequest({ method: 'PATCH', path, key, headers, ...bytes, signal })
-}
-
-/** Returns the error of a response. Temporary errors are handled like an unreachable server. */
-function toError(response: TusResponse): Error {
-  return isTemporary(response) ? new Unreachable() : new UploadRejected(response)
-}
-
-function isTemporary({ status }: TusResponse): boolean {
-  return [408, 423, 425, 429].includes(status) || status >= 500
-}
-
-export function formatMetadata(metadata: Record<string, string>): string {
-  const encodeBase64 = (text: string) => btoa(String.fromCharCode(...new TextEncoder().encode(text)))
-  return Object.entries(metadata)
-    .filter(([, value]) => value !== '')
-    .map(([name, value]) => `${name} ${encodeBase64(value)}`)
-    .join(',')
-}
-
-function pause(seconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
+/**
+ * Creates or resumes the upload, and sends the rest of the file. Returns the id of the video, or an
+ * empty text if it does not exist yet. The library does not retry here: its number of retries is
+ * fixed, and it creates a second upload when an existing one cannot be read.
+ */
+function sendParts(upload: TusUpload, transfer: Transfer, onResponse: () => void): Promise<string> {
+  const { file, key, metadata, onCreated, onProgress, signal } = upload
+  const { path } = transfer
+  const ended = new AbortController()
+  return new Promise<string>((resolve, reject) => {
     signal.throwIfAborted()
-    const abort = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = window.setTimeout(() => {
-      signal.removeEventListener('abort', abort)
-      resolve()
-    }, seconds * 1_000)
-    signal.addEventListener('abort', abort, { once: true })
-  })
+    let partStartMs = performance.now()
+    const client = new Upload(file, {
+      httpStack: fetchHttpStack,
+      endpoint: path === undefined ? toAddress(UPLOAD_PATH) : null,
+      uploadUrl: path === undefined ? null : toAddress(path),
+      headers: toHeaders(key),
+      metadata: Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== '')),
+      chunkSize: transfer.partBytes,
+      retryDelays: null,
+      storeFingerprintForResuming: false,
+      onUploadUrlAvailable() {
+        onResponse()
+        if (path === undefined) {
+          transfer.path = toPath(client.url ?? '')
+          onCreated(transfer.path)
+        }
+        partStartMs = performance.now()
+      },
+      onProgress,
+      onChunkComplete(bytes) {
+        const nowMs = performance.now()
+        transfer.partBytes = nextPartBytes(transfer.partBytes, bytes, nowMs - partStartMs)
+        client.options.chunkSize = transfer.partBytes
+        partStartMs = nowMs
+      },
+      onSuccess: ({ lastResponse }) => resolve(lastResponse.getHeader('X-Video-Id') ?? ''),
+      onError: (error) => toError(upload, error).then(reject, reject),
+    })
+    signal.addEventListener(
+      'abort',
+      () => {
+        void client.abort()
+        reject(signal.reason)
+      },
+      { once: true, signal: ended.signal },
+    )
+    client.start()
+  }).finally(() => ended.abort())
+}
+
+async function toError({ file, key }: TusUpload, error: Error): Promise<Error> {
+  if (!(error instanceof DetailedError)) return error
+  const { originalRequest: request, originalResponse: response } = error
+  if (response === null) return new TemporaryFailure('unreachable')
+  const requestError = responseError(response)
+  if (request.getMethod() !== 'HEAD' || requestError instanceof TemporaryFailure || response.getStatus() === 404) return requestError
+  return (await fetchReason(request.getURL(), key, file.size)) ?? requestError
+}
+
+/** The response to a HEAD request has no body. An empty PATCH gets the reason of a rejection. */
+async function fetchReason(path: string, key: string, offset: number): Promise<Error | undefined> {
+  const request = fetchHttpStack.createRequest('PATCH', path)
+  const headers = { ...toHeaders(key), 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) }
+  for (const [name, value] of Object.entries({ ...headers, 'Tus-Resumable': '1.0.0' })) request.setHeader(name, value)
+  try {
+    const response = await request.send(null)
+    return response.getStatus() < 400 ? undefined : responseError(response)
+  } catch {
+    return new TemporaryFailure('unreachable')
+  }
+}
+
+function responseError(response: HttpResponse): Error {
+  // The library reports a success response without the required headers as an error. Only a proxy sends one.
+  if (response.getStatus() < 400) return new TemporaryFailure('unreachable')
+  return toRequestError(response.getStatus(), response.getBody(), response.getHeader('Retry-After'))
+}
+
+/** A request whose body cannot be read fails like one without a connection. */
+async function requireReadable(file: Blob): Promise<void> {
+  await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .catch(() => {
+      throw new FileUnreadable()
+    })
+}
+
+function toHeaders(key: string): Record<string, string> {
+  return { Authorization: `Bearer ${key}` }
+}
+
+function toAddress(path: string): string {
+  return new URL(path, location.href).href
+}
+
+function toPath(url: string): string {
+  return new URL(url, location.href).pathname
 }

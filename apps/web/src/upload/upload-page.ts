@@ -1,87 +1,89 @@
 import { requireElement } from '../dom/require-element.ts'
-import { VitascopePlayer } from '../player/vitascope-player.ts'
-import { storedApiKey } from './resumable-uploads.ts'
-import { formatBytes } from './transfer-text.ts'
-import { showUploadedVideo } from './upload-done.ts'
-import { sendFile } from './upload-progress.ts'
+import type { Access } from './access.ts'
+import { showAccessForm } from './access-form.ts'
+import { acceptFiles } from './drop-area.ts'
+import { INVALID_KEY } from './plain-words.ts'
+import { storedVisibility } from './resumable-uploads.ts'
+import { createCard } from './upload-card.ts'
+import { UploadItem } from './upload-item.ts'
+import { UploadQueue } from './upload-queue.ts'
+import { isVisibility } from './video-details.ts'
 
-customElements.define('vitascope-player', VitascopePlayer)
+const uploads = requireElement(document, '.uploads', HTMLElement)
+const cards = requireElement(uploads, '.cards', HTMLElement)
+const summary = requireElement(uploads, '.summary', HTMLElement)
+const newVisibility = requireElement(document, 'select[name=new-visibility]', HTMLSelectElement)
 
-const form = requireElement(document, '.choose', HTMLFormElement)
-const dropArea = requireElement(form, '.drop', HTMLElement)
-const fileInput = requireElement(form, '#file', HTMLInputElement)
-const chosenFileText = requireElement(form, '#chosen', HTMLElement)
-const errorMessage = requireElement(form, '.fault', HTMLElement)
-const findField = (name: string) => requireElement(form, `input[name=${name}]`, HTMLInputElement)
+let access: Access = { key: '', organisationId: '' }
+/** The listed files, with the function that shows each. */
+const items = new Map<UploadItem, () => void>()
+/** Also the files that were removed from the list while their details are sent. */
+const allItems: UploadItem[] = []
+const queue = new UploadQueue(() => {
+  accessForm.reject(INVALID_KEY)
+  showAll()
+})
+const accessForm = showAccessForm(requireElement(document, '.access', HTMLFormElement), (accepted) => {
+  access = accepted
+  queue.open()
+  showAll()
+  if (items.size === 0) requireElement(document, '#file', HTMLInputElement).focus()
+})
 
-const emptyText = chosenFileText.textContent
-const showError = (text: string) => {
-  errorMessage.hidden = text === ''
-  errorMessage.textContent = text
-}
-/** Shows one of the three sections of the page. */
-const showSection = (name: 'choose' | 'sending' | 'finished') => {
-  for (const element of document.querySelectorAll<HTMLElement>('.choose, .sending, .finished'))
-    element.hidden = !element.classList.contains(name)
-}
-const showFile = () => {
-  const [file] = fileInput.files ?? []
-  chosenFileText.textContent = file ? `${file.name}, ${formatBytes(file.size)}` : emptyText
-  dropArea.dataset['full'] = String(file !== undefined)
-}
+newVisibility.value = storedVisibility.read()
+newVisibility.addEventListener('change', () => isVisibility(newVisibility.value) && storedVisibility.save(newVisibility.value))
+acceptFiles(requireElement(document, '.drop', HTMLElement), (files) => {
+  for (const file of files) addFile(file)
+  queue.fill()
+})
+window.addEventListener('beforeunload', (event) => {
+  if (allItems.some(({ isUnsaved }) => isUnsaved)) event.preventDefault()
+})
 
-findField('key').value = storedApiKey.read()
-fileInput.addEventListener('change', showFile)
-// After a back navigation, the browser may have restored the chosen file.
-showFile()
-
-for (const event of ['dragenter', 'dragover'] as const) {
-  document.addEventListener(event, (event) => {
-    event.preventDefault()
-    dropArea.dataset['over'] = String(!form.hidden)
+function addFile(file: File): void {
+  const listed = [...items.keys()].find((item) => isSameFile(item.file, file))
+  if (listed?.state.kind === 'failed' && listed.isUsable) listed.enqueue()
+  if (listed) return
+  const visibility = isVisibility(newVisibility.value) ? newVisibility.value : 'public'
+  const item = new UploadItem(file, visibility, () => access)
+  const { element, show } = createCard(item, {
+    isOpen: () => queue.isOpen,
+    key: () => access.key,
+    onChange() {
+      queue.fill()
+      showSummary()
+    },
+    onRemove() {
+      items.delete(item)
+      queue.items.delete(item)
+      queue.fill()
+      showSummary()
+      requireElement(document, items.size > 0 ? '#uploads-heading' : '#file', HTMLElement).focus()
+    },
   })
+  const more = requireElement(element, 'details', HTMLDetailsElement)
+  more.open = items.size === 0
+  more.hidden = !item.isUsable
+  items.set(item, show)
+  allItems.push(item)
+  queue.items.add(item)
+  cards.append(element)
+  showSummary()
 }
-document.addEventListener('dragleave', ({ relatedTarget }) => {
-  if (relatedTarget === null) dropArea.dataset['over'] = 'false'
-})
-// Handles drops on the entire page. Otherwise the browser would open a file that is dropped outside
-// of the area.
-document.addEventListener('drop', (event) => {
-  event.preventDefault()
-  dropArea.dataset['over'] = 'false'
-  const [file] = event.dataTransfer?.files ?? []
-  if (form.hidden || !file) return
-  const list = new DataTransfer()
-  list.items.add(file)
-  fileInput.files = list.files
-  showFile()
-  showError('')
-  const nextElement = findField('key').value === '' ? findField('key') : requireElement(form, 'button', HTMLButtonElement)
-  nextElement.focus()
-})
 
-form.addEventListener('submit', (event) => {
-  event.preventDefault()
-  const [file] = fileInput.files ?? []
-  if (file) void upload(file)
-})
+function isSameFile(a: File, b: File): boolean {
+  return a.name === b.name && a.size === b.size && a.lastModified === b.lastModified
+}
 
-async function upload(file: File): Promise<void> {
-  const key = findField('key').value.trim()
-  const title = findField('title').value.trim()
-  const organisationId = findField('organisation').value.trim()
-  storedApiKey.save(key)
-  showError('')
-  showSection('sending')
-  const result = await sendFile(file, { key, title, organisationId })
-  if (result.kind === 'video') {
-    showSection('finished')
-    await showUploadedVideo(result.videoId, title || file.name)
-    form.reset()
-    findField('key').value = key
-    findField('organisation').value = organisationId
-  } else if (result.kind === 'rejected') showError(result.text)
-  showSection('choose')
-  showFile()
-  requireElement(form, result.kind === 'rejected' ? 'button' : '#file', HTMLElement).focus()
+function showAll(): void {
+  for (const show of items.values()) show()
+  showSummary()
+}
+
+function showSummary(): void {
+  uploads.hidden = items.size === 0
+  document.body.dataset['step'] = items.size === 0 ? 'empty' : 'uploads'
+  const uploaded = [...items.keys()].filter(({ state }) => state.kind === 'uploaded').length
+  summary.textContent = `${uploaded} of ${items.size} uploaded`
+  document.title = items.size === 0 ? 'Upload videos' : `${uploaded} of ${items.size} uploaded`
 }

@@ -1,0 +1,79 @@
+import { asObject, asText } from '../video/json-values.ts'
+
+/** A problem document (RFC 9457) of the API. Missing values are empty. */
+export interface Problem {
+  code: string
+  detail: string
+  errors: { field: string; message: string }[]
+}
+
+/** The server rejected a request, and a retry of the same request cannot succeed. */
+export class RequestRejected extends Error {
+  readonly status: number
+  readonly problem: Problem
+  constructor(status: number, problem: Problem) {
+    super(problem.detail || `the server returned status ${status}`)
+    this.name = 'RequestRejected'
+    this.status = status
+    this.problem = problem
+  }
+}
+
+/** A request failed for a reason that passes. */
+export class TemporaryFailure extends Error {
+  /** `unreachable`: there was no response. `busy`: the server sent a response and accepts the request later. */
+  readonly reason: 'unreachable' | 'busy'
+  /** Seconds after which the server wants the next request. 0 if it did not say. */
+  readonly retryAfterSeconds: number
+  constructor(reason: 'unreachable' | 'busy', retryAfterSeconds = 0) {
+    super(reason === 'busy' ? 'the server is busy' : 'the server cannot be reached')
+    this.name = 'TemporaryFailure'
+    this.reason = reason
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** The browser can no longer read the file. */
+export class FileUnreadable extends Error {
+  constructor() {
+    super('the file cannot be read')
+    this.name = 'FileUnreadable'
+  }
+}
+
+/** Returns the error for the status, the body and the header `Retry-After` of a response. */
+export function toRequestError(status: number, body: string, retryAfter: string | undefined): RequestRejected | TemporaryFailure {
+  const problem = readProblem(body)
+  // Statuses from 502 are often those of a proxy whose server is down.
+  if (status >= 502) return new TemporaryFailure('unreachable', toSeconds(retryAfter))
+  if (status >= 500 || TEMPORARY_STATUSES.has(status) || TEMPORARY_CODES.has(problem.code)) {
+    return new TemporaryFailure('busy', toSeconds(retryAfter))
+  }
+  return new RequestRejected(status, problem)
+}
+
+const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 423, 425, 429])
+/** Of 409: the next request of the client sends the actual offset. */
+const TEMPORARY_CODES: ReadonlySet<string> = new Set(['offset_mismatch'])
+
+/** Parses the body of a response. Any text that is not a problem document results in an empty problem. */
+export function readProblem(body: string): Problem {
+  let problem: Record<string, unknown> = {}
+  try {
+    problem = asObject(JSON.parse(body))
+  } catch {
+    // A proxy may send a page of its own.
+  }
+  const errors = Array.isArray(problem['errors']) ? problem['errors'].map(asObject) : []
+  return {
+    code: asText(problem['code']),
+    detail: asText(problem['detail']),
+    errors: errors.map(({ field, message }) => ({ field: asText(field), message: asText(message) })),
+  }
+}
+
+const MAX_RETRY_AFTER_SECONDS = 60
+
+function toSeconds(retryAfter: string | undefined): number {
+  return /^\d{1,9}$/.test(retryAfter ?? '') ? Math.min(Number(retryAfter), MAX_RETRY_AFTER_SECONDS) : 0
+}

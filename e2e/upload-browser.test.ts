@@ -1,0 +1,420 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import axe from 'axe-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { makeSource } from './support/sources.ts'
+import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { createTenant, createUser, type Tenant, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+
+const browserFile = browserPath()
+const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
+const VTT = 'WEBVTT\n\n00:00.000 --> 00:02.000\nGood evening\n'
+
+let folder: string
+let platform: TestPlatform
+let tenant: Tenant
+let browser: Browser
+let page: Page
+let pageErrors: string[]
+
+describeInBrowser('the upload page', () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'upload-'))
+    await makeSource(folder, 'small.mp4')
+    await makeSource(folder, 'good.mp4')
+    await writeFile(join(folder, 'talk.en.vtt'), VTT)
+    await writeFile(join(folder, 'broken.de.srt'), 'no captions at all')
+    platform = await startTestPlatform()
+    tenant = await createTenant(platform.system)
+    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await platform?.remove()
+    await rm(folder, { recursive: true, force: true })
+  })
+  beforeEach(async () => {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+    page = await context.newPage()
+    page.setDefaultTimeout(60_000)
+    pageErrors = []
+    page.on('pageerror', (error) => pageErrors.push(error.message))
+  })
+  afterEach(async () => {
+    await page.context().close()
+    expect(pageErrors).toEqual([])
+  })
+
+  test('a dropped file survives a broken connection and plays while it is encoded', async () => {
+    // Another host name than that of the URLs which the server returns.
+    await page.goto(`${platform.url.replace('127.0.0.1', 'localhost')}/upload`)
+    const content = (await readFile(join(folder, 'small.mp4'))).toString('base64')
+    // Passed as text, because the tests do not have the types of the DOM.
+    await page.evaluate(`(() => {
+      const bytes = Uint8Array.from(atob('${content}'), (character) => character.charCodeAt(0))
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File([bytes], 'Launch Ω.mp4', { type: 'video/mp4' }))
+      document.querySelector('h1').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+    })()`)
+    await shown('Waiting for your access key').waitFor()
+    let breaks = 1
+    await page.route('**/v2/upload/tus/*', (route) =>
+      route.request().method() === 'PATCH' && breaks-- > 0 ? route.abort('connectionreset') : route.continue(),
+    )
+    await enterKey(tenant.key)
+    await shown('Connection lost. The upload continues by itself').waitFor()
+    await page.locator('vitascope-player').waitFor()
+    await shown('Ready to watch.').waitFor({ timeout: 90_000 })
+    const { body } = await platform.guest.get(`/video/${await uploadedId('Launch Ω')}`)
+    expect(body).toMatchObject({ video_title: 'Launch Ω', media_title: 'Launch Ω', status: { status: 'ok' } })
+  }, 240_000)
+
+  test('an upload survives a killed gateway and a killed encoding service', async () => {
+    await writeFile(join(folder, 'noise.mp4'), randomBytes(16 * 2 ** 20))
+    await page.goto(`${platform.url}/upload`)
+    await enterKey(tenant.key)
+    await page.getByText('Access key accepted').waitFor()
+    const kills = ['gateway', 'encoding']
+    let parts = 0
+    await page.route('**/v2/upload/tus/*', async (route) => {
+      const name = route.request().method() === 'PATCH' && ++parts >= 2 ? kills.shift() : undefined
+      const pid = name === undefined ? undefined : platform.pid(name)
+      if (pid !== undefined) process.kill(pid, 'SIGKILL')
+      await route.continue()
+    })
+    await chooseFiles('noise.mp4')
+    await shown('The upload continues by itself').waitFor()
+    await uploadedId('noise')
+    expect(kills).toEqual([])
+    const { body } = await platform.withKey(tenant.key).get<VideoRecord[]>(`/video/organisation/${tenant.organisationId}`)
+    expect(body.filter(({ video_title }) => video_title === 'noise')).toHaveLength(1)
+  }, 120_000)
+
+  test('a rejected key opens no login dialog of the browser, and its files wait for another key', async () => {
+    const prompts = await countLoginPrompts()
+    await page.goto(`${platform.url}/upload`)
+    await chooseFiles('small.mp4')
+    await enterKey('key-of-no-user-at-all')
+    await page.getByRole('alert').getByText('This access key is not valid.').waitFor()
+    await shown('Waiting for your access key').waitFor()
+    expect(prompts()).toBe(0)
+    // A request with credentials of the browser is noticed.
+    await page.evaluate(`new Promise((resolve) => {
+      const request = new XMLHttpRequest()
+      request.open('GET', '/v2/upload/config')
+      request.setRequestHeader('Authorization', 'Bearer key-of-no-user-at-all')
+      request.onloadend = resolve
+      request.send()
+    })`)
+    expect(prompts()).toBe(1)
+    await enterKey(tenant.key)
+    await uploadedId('small')
+  }, 120_000)
+
+  test('a key that is revoked during an upload opens no login dialog, and the upload continues with another key', async () => {
+    const user = await createUser(platform.system, tenant.organisationId, 'uploader')
+    const prompts = await countLoginPrompts()
+    await page.goto(`${platform.url}/upload`)
+    await enterKey(user.key)
+    await page.getByText('Access key accepted').waitFor()
+    const release = await holdParts()
+    await chooseFiles('small.mp4')
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    expect((await platform.system.delete(`/user/${user.userId}`)).status).toBeLessThan(300)
+    await waitFor(async () => (await platform.withKey(user.key).get('/upload/config')).status === 401, {
+      describe: 'the key to be rejected',
+    })
+    await release()
+    await page.getByRole('alert').getByText('This access key is not valid.').waitFor()
+    expect(prompts()).toBe(0)
+    await enterKey(tenant.key)
+    await uploadedId('small')
+  }, 120_000)
+
+  test('a key of several organisations requires the number of one', async () => {
+    await page.goto(`${platform.url}/upload`)
+    await enterKey(SYSTEM_KEY)
+    const number = page.getByLabel('Number of the organisation')
+    await number.fill('999999')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('alert').getByText('There is no organisation with this number.').waitFor()
+    await number.fill(tenant.organisationId)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('Access key accepted').waitFor()
+    await chooseFiles('small.mp4')
+    const { body } = await platform.guest.get(`/video/${await uploadedId('small')}`)
+    expect(body['organisation_id']).toBe(tenant.organisationId)
+  }, 120_000)
+
+  test('a quota that is used up is explained, also after a lost response, and the same file is accepted later', async () => {
+    const poor = await createTenant(platform.system)
+    const api = platform.withKey(poor.key)
+    const source = { url: `${platform.url}/none.mp4`, organisation_id: poor.organisationId }
+    const setQuota = async (bytes: number, result: number) => {
+      expect((await platform.system.put(`/organisation/${poor.organisationId}`, { quota: { bytes } })).status).toBe(200)
+      await waitFor(async () => (await api.post('/video/upload', source)).status === result, { describe: 'the quota to be known' })
+    }
+    await setQuota(0, 413)
+    await page.goto(`${platform.url}/upload`)
+    await enterKey(poor.key)
+    await page.getByText('Access key accepted').waitFor()
+    const posts: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
+    await chooseFiles('small.mp4')
+    const rejected = () => shown('Your organisation has no space left for this file.').waitFor()
+    await rejected()
+    let losses = 1
+    await page.route('**/v2/upload/tus', async (route) => {
+      if (route.request().method() !== 'POST' || losses-- <= 0) return route.continue()
+      // The server rejects the upload, and the response does not arrive.
+      expect((await route.fetch()).status()).toBe(413)
+      await route.abort('connectionreset')
+    })
+    const retry = () => page.getByRole('button', { name: 'Try again: small' }).click()
+    await retry()
+    await shown('Connection lost').waitFor()
+    await rejected()
+    await setQuota(1_000_000_000, 200)
+    await retry()
+    await uploadedId('small')
+    // One upload was rejected, one lost its response and was retried, one was accepted.
+    expect(posts.filter((url) => url.endsWith('/upload/tus'))).toHaveLength(4)
+  }, 120_000)
+
+  test('title, description, visibility and captions that are set during the upload belong to the video, and one broken file fails alone', async () => {
+    await page.goto(`${platform.url}/upload`)
+    await enterKey(tenant.key)
+    await page.getByText('Access key accepted').waitFor()
+    const release = await holdParts()
+    await chooseFiles('small.mp4')
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await page.getByLabel('Title').fill('Summer meeting')
+    await page.getByLabel('Description').fill('With all teams')
+    await page.getByRole('radio', { name: 'Only my organisation' }).check()
+    await page.getByLabel('Add caption files').setInputFiles([join(folder, 'talk.en.vtt'), join(folder, 'broken.de.srt')])
+    await shown('Saved when the upload is complete').waitFor()
+    await expect(page.getByLabel('Language of talk.en.vtt').inputValue()).resolves.toBe('en')
+    await release()
+    const videoId = await uploadedId('Summer meeting')
+    await shown('Saved', { exact: true }).waitFor()
+    await shown('Added', { exact: true }).waitFor()
+    await shown('Not added. No captions were found in this file.').waitFor()
+    const readVideo = async () => (await platform.withKey(tenant.key).get<VideoRecord & Captioned>(`/video/${videoId}`)).body
+    const video = await readVideo()
+    expect(video).toMatchObject({ video_title: 'Summer meeting', description: 'With all teams', visibility: 'private' })
+    expect(video.captions.data).toEqual([expect.objectContaining({ title: 'English', language: 'en' })])
+    expect((await platform.guest.get(`/video/${videoId}`)).status).toBe(404)
+
+    await page.getByLabel('Language of talk.en.vtt').selectOption('cy')
+    await page.getByRole('radio', { name: 'Everyone with the link' }).check()
+    await waitFor(async () => (await readVideo())['visibility'] === 'unlisted', { describe: 'the visibility to be saved' })
+    await waitFor(async () => (await readVideo()).captions.data[0]?.title === 'Welsh', { describe: 'the language to be saved' })
+    await page.locator('vitascope-player').waitFor()
+    await page.getByRole('button', { name: 'Remove talk.en.vtt' }).click()
+    await waitFor(async () => (await readVideo()).captions.data.length === 0, { describe: 'the captions to be deleted' })
+  }, 120_000)
+
+  test('the visibility of new videos is that of the video from its creation', async () => {
+    // A key that may upload only: nothing can be changed after the creation.
+    const uploader = await createUser(platform.system, tenant.organisationId, 'uploader', ['upload::post'])
+    await page.goto(`${platform.url}/upload`)
+    await enterKey(uploader.key)
+    await page.getByText('Access key accepted').waitFor()
+    await page.getByLabel('Who can watch new videos').selectOption('private')
+    const release = await holdParts()
+    await chooseFiles('small.mp4')
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await page.getByLabel('Description').fill('Of no use')
+    await release()
+    const videoId = await uploadedId('small')
+    await page.getByRole('alert').getByText('This access key may not change videos.').waitFor()
+    const { body } = await platform.withKey(tenant.key).get(`/video/${videoId}`)
+    expect(body).toMatchObject({ visibility: 'private', video_title: 'small', description: '' })
+  }, 120_000)
+
+  test('a paused upload continues after a reload with its details', async () => {
+    await writeFile(join(folder, 'sea.mp4'), randomBytes(6 * 2 ** 20))
+    await page.goto(`${platform.url}/upload`)
+    await enterKey(tenant.key)
+    await page.getByText('Access key accepted').waitFor()
+    const release = await holdParts(1)
+    await chooseFiles('sea.mp4')
+    await shown(/^1\.0 MB of 6\.3 MB/).waitFor()
+    await page.getByLabel('Title').fill('Noise of the sea')
+    await shown('Saved when the upload is complete').waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await shown('Paused.').waitFor()
+    await release()
+    await page.reload()
+    await page.getByText('Access key accepted').waitFor()
+    const requests: string[] = []
+    page.on('request', (request) => request.url().includes('/upload/tus') && requests.push(request.method()))
+    await chooseFiles('sea.mp4')
+    const videoId = await uploadedId('Noise of the sea')
+    expect(requests[0]).toBe('HEAD')
+    expect(requests).not.toContain('POST')
+    const { video_title } = await waitUntilSettled(platform.withKey(tenant.key), videoId)
+    expect(video_title).toBe('Noise of the sea')
+    await shown('Uploaded, but it cannot be shown.').waitFor()
+  }, 120_000)
+
+  test('several files upload two at a time, and a paused or cancelled one makes place for the next', async () => {
+    await page.goto(`${platform.url}/upload`)
+    await enterKey(tenant.key)
+    await page.getByText('Access key accepted').waitFor()
+    const release = await holdParts()
+    for (const name of ['one.mp4', 'two.mp4', 'three.mp4', 'four.mp4']) {
+      await writeFile(join(folder, name), await readFile(join(folder, 'small.mp4')))
+    }
+    await chooseFiles('one.mp4', 'two.mp4', 'three.mp4', 'four.mp4')
+    const waiting = (count: number) =>
+      waitFor(async () => (await shown('Waiting for its turn').count()) === count, { describe: `${count} files to wait` })
+    await waiting(2)
+    await page.getByRole('button', { name: 'Pause: one' }).click()
+    await waiting(1)
+    await page.getByRole('button', { name: 'Cancel: two' }).click()
+    await waiting(0)
+    await release()
+    await page.getByRole('button', { name: 'Continue: one' }).click()
+    await shown('3 of 3 uploaded').waitFor()
+  }, 120_000)
+
+  test('each state has no accessibility violations in light and dark, and works with the keyboard', async () => {
+    await page.goto(`${platform.url}/upload`)
+    await checkState('empty')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('key-of-no-user-at-all')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+    await checkState('wrong-key')
+    // The field has the focus again.
+    await page.keyboard.press('ControlOrMeta+A')
+    await page.keyboard.type(tenant.key)
+    await page.keyboard.press('Enter')
+    await page.getByText('Access key accepted').waitFor()
+    await waitFor(async () => (await page.locator('#file:focus').count()) === 1, { describe: 'the file field to have the focus' })
+    await checkState('ready')
+
+    const release = await holdParts(1)
+    await writeFile(
+      join(folder, 'Summer meeting.mp4'),
+      Buffer.concat([await readFile(join(folder, 'good.mp4')), Buffer.alloc(12 * 2 ** 20)]),
+    )
+    await chooseFiles('Summer meeting.mp4')
+    await shown(/^1\.0 MB of/).waitFor()
+    await chooseFiles('small.mp4')
+    await page.getByLabel('Description').first().fill('Talks of all teams, and the plans for next year.')
+    await page
+      .getByLabel('Add caption files')
+      .first()
+      .setInputFiles([join(folder, 'talk.en.vtt'), join(folder, 'broken.de.srt')])
+    await checkState('uploading')
+    await page.getByRole('button', { name: 'Pause: Summer meeting' }).focus()
+    await page.keyboard.press('Enter')
+    await shown('Paused.').waitFor()
+    await checkState('paused')
+    await release()
+    await page.context().setOffline(true)
+    await page.keyboard.press('Enter')
+    await shown('Connection lost.').first().waitFor()
+    await checkState('connection-lost')
+    await page.context().setOffline(false)
+    await uploadedId('Summer meeting')
+    await shown('Not added.').waitFor()
+    await checkState('preparing')
+    await shown('2 of 2 uploaded').waitFor()
+    await shown('Ready to watch.').nth(1).waitFor({ timeout: 120_000 })
+    await checkState('done')
+
+    await page.getByRole('button', { name: 'Remove from the list: small' }).click()
+    await page.getByRole('button', { name: 'Remove from the list: Summer meeting' }).click()
+    await waitFor(async () => (await page.locator('#file:focus').count()) === 1, { describe: 'the file field to have the focus' })
+    const problem = { status: 413, code: 'quota_bytes', detail: 'the quota is used up' }
+    await page.route('**/v2/upload/tus', (route) => route.fulfill({ status: 413, json: problem }))
+    await writeFile(join(folder, 'empty.mp4'), '')
+    await chooseFiles('good.mp4', 'empty.mp4')
+    await shown('This file is empty.').waitFor()
+    await shown('Your organisation has no space left for this file.').waitFor()
+    await checkState('failed')
+  }, 240_000)
+})
+
+interface Captioned {
+  captions: { data: { title: string; language: string }[] }
+}
+
+async function enterKey(key: string): Promise<void> {
+  await page.getByLabel('Access key', { exact: true }).fill(key)
+  await page.getByRole('button', { name: 'Continue', exact: true }).click()
+}
+
+async function chooseFiles(...names: string[]): Promise<void> {
+  await page.locator('#file').setInputFiles(names.map((name) => join(folder, name)))
+}
+
+/** A text in the list of uploads. Another element repeats most of them for screen readers. */
+function shown(text: string | RegExp, options: { exact?: boolean } = {}): Locator {
+  return page.locator('.uploads').getByText(text, options)
+}
+
+/** Waits until the file with the title is uploaded. Returns the id of its video. */
+async function uploadedId(title: string): Promise<string> {
+  const card = page
+    .locator('.card:is([data-state=uploaded], [data-state=unplayable])')
+    .filter({ has: page.getByRole('heading', { name: title, exact: true }) })
+  const address = await card.locator('.open').getAttribute('href')
+  return address?.replace('/player/', '') ?? ''
+}
+
+/** Holds the parts of uploads, except for the first `count`. Returns a function that releases them. */
+async function holdParts(count = 0): Promise<() => Promise<void>> {
+  let remaining = count
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const address = '**/v2/upload/tus/*'
+  await page.route(address, async (route) => {
+    if (route.request().method() === 'PATCH' && remaining-- <= 0) await released
+    // The page may have aborted the request.
+    await route.continue().catch(() => {})
+  })
+  return async () => {
+    release()
+    await page.unroute(address)
+  }
+}
+
+/** Returns a function that returns how many login dialogs the browser wanted to show. */
+async function countLoginPrompts(): Promise<() => number> {
+  const session = await page.context().newCDPSession(page)
+  let prompts = 0
+  session.on('Fetch.requestPaused', ({ requestId }) => void session.send('Fetch.continueRequest', { requestId }).catch(() => {}))
+  session.on('Fetch.authRequired', ({ requestId }) => {
+    prompts++
+    void session.send('Fetch.continueWithAuth', { requestId, authChallengeResponse: { response: 'CancelAuth' } })
+  })
+  await session.send('Fetch.enable', { handleAuthRequests: true, patterns: [{ urlPattern: '*' }] })
+  return () => prompts
+}
+
+/** Checks the page without its player by axe in both colour schemes, and stores screenshots in three widths on request. */
+async function checkState(name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.evaluate(axe.source)
+    const violations = await page.evaluate(`axe.run({ exclude: ['vitascope-player'] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`)
+    expect([name, colorScheme, violations]).toEqual([name, colorScheme, []])
+    for (const width of SCREENSHOTS === undefined ? [] : [390, 820, 1440]) {
+      await mkdir(SCREENSHOTS ?? '', { recursive: true })
+      await page.setViewportSize({ width, height: 900 })
+      await page.screenshot({ path: join(SCREENSHOTS ?? '', `${name}-${colorScheme}-${width}.png`), fullPage: true })
+    }
+  }
+}
