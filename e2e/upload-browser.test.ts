@@ -44,6 +44,7 @@ describeInBrowser('the upload page', () => {
     page.setDefaultTimeout(60_000)
     pageErrors = []
     page.on('pageerror', (error) => pageErrors.push(error.message))
+    page.on('console', (message) => message.text().includes('Content Security Policy') && pageErrors.push(message.text()))
   })
   afterEach(async () => {
     await page.context().close()

@@ -23,17 +23,19 @@ export function showAccessForm(form: HTMLFormElement, onAccepted: (access: Acces
     fault.textContent = text
     field.setAttribute('aria-invalid', String(text !== ''))
   }
-  const showResult = (result: AccessCheck, access: Access) => {
+  /** Returns the field that the person changes next, or undefined. */
+  const showResult = (result: AccessCheck, access: Access): HTMLInputElement | undefined => {
     if (result.kind === 'accepted') {
       storedAccess.save(access)
       showEntry(false)
-      return onAccepted(access)
+      onAccepted(access)
+      return undefined
     }
     showEntry(true)
     organisationField.hidden = result.kind === 'rejected'
     const field = result.kind === 'rejected' ? key : organisation
     showFault(result.text, field)
-    field.focus()
+    return field
   }
   const submit = async () => {
     check.abort()
@@ -42,8 +44,10 @@ export function showAccessForm(form: HTMLFormElement, onAccepted: (access: Acces
     const access = { key: key.value.trim(), organisationId: organisationField.hidden ? '' : organisation.value.trim() }
     showFault('', organisation)
     showFault('', key)
-    if (access.key === '') return showResult({ kind: 'rejected', text: 'Enter your access key.' }, access)
-    if (!organisation.validity.valid) return showResult({ kind: 'organisation required', text: 'Enter the number in digits.' }, access)
+    if (access.key === '') return showResult({ kind: 'rejected', text: 'Enter your access key.' }, access)?.focus()
+    if (!organisation.validity.valid) {
+      return showResult({ kind: 'organisation required', text: 'Enter the number in digits.' }, access)?.focus()
+    }
     button.textContent = 'Checking …'
     const onWaiting = (waiting: unknown) => {
       if (!signal.aborted) button.textContent = waiting ? 'No connection. Trying again …' : 'Checking …'
@@ -51,7 +55,7 @@ export function showAccessForm(form: HTMLFormElement, onAccepted: (access: Acces
     try {
       const result = await checkAccess(access, onWaiting, signal)
       button.textContent = 'Continue'
-      showResult(result, access)
+      showResult(result, access)?.focus()
     } catch (error) {
       if (!signal.aborted) throw error
     }
@@ -70,5 +74,8 @@ export function showAccessForm(form: HTMLFormElement, onAccepted: (access: Acces
   organisation.value = stored.organisationId
   organisationField.hidden = stored.organisationId === ''
   if (stored.key !== '') void submit()
-  return { reject: (text) => showResult({ kind: 'rejected', text }, { key: '', organisationId: '' }) }
+  return {
+    // The person may be typing elsewhere, so the focus stays.
+    reject: (text) => void showResult({ kind: 'rejected', text }, { key: '', organisationId: '' }),
+  }
 }

@@ -38,6 +38,8 @@ function addRow(group: HTMLElement, item: UploadItem, caption: CaptionSync): voi
     const text = formatCaption(caption.state)
     if (state.textContent !== text && (caption.state.kind === 'added' || caption.state.kind === 'failed')) announce(name, text)
     state.textContent = text
+    const more = row.closest('details')
+    if (more && caption.state.kind === 'failed') more.open = true
     row.dataset['state'] = caption.state.kind
     retryButton.hidden = caption.state.kind !== 'failed' || !caption.state.canRetry
   }

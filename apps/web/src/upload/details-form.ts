@@ -41,7 +41,9 @@ export function showDetails(card: HTMLElement, item: UploadItem, onTitle: () => 
   const problem = requireElement(card, '.save-problem', HTMLElement)
   details.onChange = () => {
     const { state } = details
-    if (saveState.dataset['state'] !== state.kind && state.kind === 'saved') announce(details.wanted.title, 'details saved')
+    const isNew = saveState.dataset['state'] !== state.kind
+    if (isNew && state.kind === 'saved') announce(details.wanted.title, 'details saved')
+    if (isNew && state.kind === 'failed') requireElement(card, 'details', HTMLDetailsElement).open = true
     saveState.textContent = formatSaving(state)
     saveState.dataset['state'] = state.kind
     problem.hidden = state.kind !== 'failed'
