@@ -104,7 +104,7 @@ export const english = {
   emptyPlaylistDetail: 'This playlist has no videos.',
   beingPrepared: 'Being prepared',
   cannotBeShownShort: 'Cannot be shown',
-  playNextAutomatically: 'Play the next video automatically',
+  playNextAutomatically: 'Continue automatically',
   // Contact forms
   contactHeading: 'One question before the video',
   email: 'Email address',

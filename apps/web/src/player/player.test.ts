@@ -74,6 +74,7 @@ test('a video record is parsed, and each missing or malformed field gets its def
       lowest_quality_version: '250',
       highest_quality_version: '800',
       password_protected: '1',
+      rolls: '{"pre":["3"],"post":[],"show_timer":true}',
     },
     theme: { text_colour: '#112233', icon_colour: '', control_bar_colour: 'red;x', skin: 'flat' },
   }
@@ -89,8 +90,11 @@ test('a video record is parsed, and each missing or malformed field gets its def
     settings: {
       ...{ autoplay: true, controls: false, autohide: false, titleBar: false, captionsOn: true, sharing: true },
       ...{ lowestQuality: 250, highestQuality: 800, passwordProtected: true },
+      rolls: { pre: ['3'], post: [], showTimer: true },
     },
     theme: { '--ink': '#112233' },
+    skin: 'flat',
+    contactForm: undefined,
   })
   const defaults = {
     ...{ title: '', poster: '', hls: '', mp4: '', state: '', progress: 0, code: 0, duration: 0, tokenRequired: false, captionsOnLoad: '' },
@@ -107,8 +111,11 @@ test('a video record is parsed, and each missing or malformed field gets its def
     settings: {
       ...{ autoplay: false, controls: true, autohide: true, titleBar: true, captionsOn: false, sharing: false },
       ...{ lowestQuality: 0, highestQuality: Number.POSITIVE_INFINITY, passwordProtected: false },
+      rolls: { pre: [], post: [], showTimer: false },
     },
     theme: {},
+    skin: '',
+    contactForm: undefined,
   }
   for (const malformed of [null, 'text', [false], { uri: 3, status: { progress: 'much' }, video_title: 5, player_settings: null }])
     expect(readVideoRecord(malformed)).toEqual(defaults)

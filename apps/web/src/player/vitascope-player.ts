@@ -13,7 +13,7 @@ import { playVideo } from './play-video.ts'
 import type { PlayedPart } from './played-part.ts'
 import { buildShell, type PlayerShell } from './player-shell.ts'
 import { playRolls } from './rolls.ts'
-import type { Skin } from './skin.ts'
+import { readSkin, type Skin } from './skin.ts'
 import { createCaptionPreference } from './viewer-preferences.ts'
 
 /** Milliseconds between two requests for the record while the video is encoded. */
@@ -29,8 +29,8 @@ export class VitascopePlayer extends HTMLElement {
   muted = false
   /** Shows the slides of the video's presentation next to the video. */
   presentation = false
-  /** Design of the controls. */
-  skin: Skin = 'akita'
+  /** Design of the controls. Without one, the theme of the video selects it. */
+  skin: Skin | undefined
   /** Part of the video that is played, and whether it is repeated. */
   playedPart: PlayedPart = { start: 0, end: undefined, loop: false }
   /** Result that is known without a request. */
@@ -54,7 +54,6 @@ export class VitascopePlayer extends HTMLElement {
   connectedCallback(): void {
     this.#shell = buildShell(this.shadowRoot ?? this.attachShadow({ mode: 'open' }))
     this.#shell.video.muted = this.muted
-    this.#shell.frame.dataset['skin'] = this.skin
     this.open(this.videoId, this.autoplay)
   }
 
@@ -91,6 +90,7 @@ export class VitascopePlayer extends HTMLElement {
       const state = toPageState(result, this.#currentToken() !== undefined)
       const title = 'record' in result ? result.record.title : ''
       if ('record' in result) setTitle(shell, title)
+      shell.frame.dataset['skin'] = this.skin ?? ('record' in result ? readSkin(result.record.skin) : undefined) ?? 'akita'
       this.onState(state)
       if (state.kind === 'playable') {
         const isLocked = !isPlaying && state.record.settings.passwordProtected && this.token === undefined

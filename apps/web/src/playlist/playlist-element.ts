@@ -15,7 +15,7 @@ export interface PlayParameters {
   token: string | undefined
   autoplay: boolean
   muted: boolean
-  skin: Skin
+  skin: Skin | undefined
 }
 
 const markup = `

@@ -43,6 +43,8 @@ export interface VideoRecord {
   contactForm: ContactForm | undefined
   settings: PlayerSettings
   theme: Theme
+  /** Name of the design of the controls. It is empty if the theme has none. */
+  skin: string
 }
 
 /** Middle sizes first: a browser that plays the MP4 cannot switch to another rendition. */
@@ -76,6 +78,7 @@ export function readVideoRecord(json: unknown): VideoRecord {
     contactForm: readContactForm(record['contact_form']),
     settings: readPlayerSettings(record['player_settings']),
     theme: readTheme(record['theme']),
+    skin: asText(asObject(record['theme'])['skin']),
   }
 }
 

@@ -7,6 +7,8 @@ export interface EmbedContent {
   title: string
   size: FrameSize
   token?: string | undefined
+  /** Design of the controls. */
+  player?: string | undefined
 }
 
 /** Options of the script embed only. */
@@ -16,7 +18,6 @@ export interface ScriptOptions {
    */
   elementId?: string | undefined
   referrerUrl?: string | undefined
-  player?: string | undefined
   presentation?: boolean | undefined
 }
 
@@ -26,14 +27,14 @@ const SANDBOX = 'allow-scripts allow-same-origin allow-popups allow-popups-to-es
  * Returns the player as an iframe, without a script in the page. The embed script of the web pages
  * creates the same iframe.
  */
-export function frameCode({ id, title, size, token }: EmbedContent, publicUrl: string): string {
+export function frameCode({ id, title, size, token, player }: EmbedContent, publicUrl: string): string {
   const isResponsive = size.height === undefined
   // The `height` attribute is for pages that remove styles. With styles, the height follows from
   // the width.
   const height = size.height ?? naturalHeight(size)
   const shape = isResponsive ? `${height === undefined ? '' : ';height:auto'};aspect-ratio:${size.ratio}` : ''
   return htmlElement('iframe', {
-    src: playerUrl({ id, token }, publicUrl),
+    src: playerUrl({ id, token, player }, publicUrl),
     title: title || 'Video',
     width: size.width,
     height,
@@ -49,9 +50,9 @@ export function frameCode({ id, title, size, token }: EmbedContent, publicUrl: s
  * Returns the player as an iframe that fills its container, up to the requested width. The
  * attributes `width` and `height` are for pages that remove styles.
  */
-export function responsiveCode({ id, title, size, token }: EmbedContent, publicUrl: string): string {
+export function responsiveCode({ id, title, size, token, player }: EmbedContent, publicUrl: string): string {
   return htmlElement('iframe', {
-    src: playerUrl({ id, token }, publicUrl),
+    src: playerUrl({ id, token, player }, publicUrl),
     title: title || 'Video',
     width: size.width,
     height: naturalHeight(size),
@@ -67,23 +68,25 @@ export function responsiveCode({ id, title, size, token }: EmbedContent, publicU
  * Returns an element that shows the poster and loads the player after a click, and the script that
  * does so. Without scripts, the element is a link to the player.
  */
-export function facadeCode({ id, title, size, token }: EmbedContent, options: ScriptOptions, publicUrl: string): string {
-  const link = htmlElement('a', { href: playerUrl({ id, token }, publicUrl) }, escapeText(title || 'Video'))
+export function facadeCode({ id, title, size, token, player }: EmbedContent, options: ScriptOptions, publicUrl: string): string {
+  const link = htmlElement('a', { href: playerUrl({ id, token, player }, publicUrl) }, escapeText(title || 'Video'))
   const facade = {
     'data-vitascope-video': id,
     'data-title': title || 'Video',
     'data-width': size.width,
     'data-ratio': size.ratio,
     'data-token': token,
+    'data-player': player,
     'data-referrer-url': options.referrerUrl,
     'data-presentation': options.presentation ? 'true' : undefined,
   }
   return `${htmlElement('div', facade, link)}${htmlElement('script', { async: '', src: `${publicUrl}/player/embed.js` })}`
 }
 
-function playerUrl({ id, token }: Pick<EmbedContent, 'id' | 'token'>, publicUrl: string): string {
+function playerUrl({ id, token, player }: Pick<EmbedContent, 'id' | 'token' | 'player'>, publicUrl: string): string {
   const address = new URL(`${publicUrl}/player/${id}`)
   if (token !== undefined) address.searchParams.set('token', token)
+  if (player !== undefined) address.searchParams.set('player', player)
   return address.href
 }
 
@@ -91,7 +94,7 @@ function playerUrl({ id, token }: Pick<EmbedContent, 'id' | 'token'>, publicUrl:
  * Returns a script element that creates the iframe. All options are attributes, because a policy
  * may reject inline code.
  */
-export function scriptCode({ id, title, size, token }: EmbedContent, options: ScriptOptions, publicUrl: string): string {
+export function scriptCode({ id, title, size, token, player }: EmbedContent, options: ScriptOptions, publicUrl: string): string {
   return htmlElement('script', {
     async: '',
     src: `${publicUrl}/player/embed.js`,
@@ -103,7 +106,7 @@ export function scriptCode({ id, title, size, token }: EmbedContent, options: Sc
     'data-token': token,
     'data-element-id': options.elementId,
     'data-referrer-url': options.referrerUrl,
-    'data-player': options.player,
+    'data-player': player,
     'data-presentation': options.presentation ? 'true' : undefined,
   })
 }

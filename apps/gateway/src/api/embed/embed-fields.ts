@@ -26,7 +26,7 @@ export const positionQuery = {
   ).optional(),
   referrer_url: webAddress.optional(),
   player: oneOf(['akita', 'poodle', 'pug'], {
-    description: '`js` only. Name of an older player. All names select the current player.',
+    description: 'Design of the controls: `akita` (default), `poodle` (a rounded bar above the picture) or `pug` (a compact bar).',
   }).optional(),
 }
 

@@ -79,13 +79,14 @@ export const embedRoutes = [getEmbedCode, getPresentationCode]
 
 type FrameQuery = z.output<z.ZodObject<typeof frameQuery>>
 type PositionQuery = z.output<z.ZodObject<typeof positionQuery>>
+type ContentQuery = FrameQuery & Pick<PositionQuery, 'player'>
 
-function embed(id: string, title: string, picture: Picture, { width, height, token }: FrameQuery): EmbedContent {
-  return { id, title, size: frameSize({ width, height }, picture), token }
+function embed(id: string, title: string, picture: Picture, { width, height, token, player }: ContentQuery): EmbedContent {
+  return { id, title, size: frameSize({ width, height }, picture), token, player }
 }
 
-function scriptOptions({ element_id, referrer_url, player }: PositionQuery) {
-  return { elementId: element_id, referrerUrl: referrer_url, player }
+function scriptOptions({ element_id, referrer_url }: PositionQuery) {
+  return { elementId: element_id, referrerUrl: referrer_url }
 }
 
 /** Returns the size with slides next to the video, at the same size. */
