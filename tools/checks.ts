@@ -33,6 +33,10 @@ export const lintChecks: Check[] = [
     name: 'types of the web pages',
     run: async () => toProblem(await runCommand('tsc', ['-p', 'apps/web', '--noEmit', '--pretty', 'false'])),
   },
+  {
+    name: 'types of the player package',
+    run: async () => toProblem(await runCommand('tsc', ['-p', 'packages/player', '--noEmit', '--pretty', 'false'])),
+  },
   { name: 'style', run: async () => toProblem(await runCommand('biome', ['check', '--error-on-warnings', '--colors=off', '.'])) },
   { name: 'documents of the chart', run: async () => chartProblems() },
   {

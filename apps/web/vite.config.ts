@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vite'
 
+/** Scripts that every video needs. */
+const PRELOADED: ReadonlySet<string> = new Set(['vitascope-player', 'hls-playback'])
+
 export default defineConfig({
   // The gateway serves index.html at /player/{id}, upload.html at /upload, assets at /player/assets/… and the script at /player/embed.js.
   base: '/player/',
@@ -22,6 +25,15 @@ export default defineConfig({
     },
   },
   plugins: [
+    {
+      name: 'preload-player',
+      // Without these links, the scripts of the player are found one after another.
+      transformIndexHtml(_, { filename, bundle = {} }) {
+        if (!filename.endsWith('index.html')) return
+        const scripts = Object.values(bundle).filter(({ type, name }) => type === 'chunk' && PRELOADED.has(name ?? ''))
+        return scripts.map(({ fileName }) => ({ tag: 'link', attrs: { rel: 'modulepreload', href: `/player/${fileName}` } }))
+      },
+    },
     {
       name: 'embed-script',
       // The script runs in pages of other sites, possibly several times, so it must not define global names.

@@ -41,6 +41,12 @@ const artefacts: Artefact[] = [
     to: 'apps/web/dist',
     make: (folder) => runOrThrow('vite', ['build', 'apps/web', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']),
   },
+  {
+    name: 'player package',
+    from: ['packages/player/src', 'packages/player/vite.config.ts', 'packages/player/package.json', 'package-lock.json'],
+    to: 'packages/player/dist',
+    make: (folder) => runOrThrow('vite', ['build', 'packages/player', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']),
+  },
 ]
 
 /**

@@ -3,9 +3,13 @@ import { loadLanguage, selectLanguage } from './language/languages.ts'
 import { readPageAddress } from './page/page-address.ts'
 import { readPageFacts } from './page/page-facts.ts'
 import { readSkin } from './player/skin.ts'
+import { fetchVideo } from './video/fetch-video.ts'
 
 const address = readPageAddress(location.href)
 const { videoId, token, autoplay, muted } = address
+const { pageKind, missingResult } = readPageFacts(document)
+// The request for the video does not wait for the scripts.
+const firstResult = pageKind === 'video' ? fetchVideo(videoId, new AbortController().signal) : undefined
 const { language, direction } = selectLanguage([...(address.language === undefined ? [] : [address.language]), ...navigator.languages])
 // The controls read their texts when they are created, so both are loaded before.
 const [hasTexts, { VitascopePlayer }] = await Promise.all([loadLanguage(language), import('./player/vitascope-player.ts')])
@@ -15,7 +19,6 @@ document.documentElement.lang = shownLanguage
 document.documentElement.dir = direction
 customElements.define('vitascope-player', VitascopePlayer)
 
-const { pageKind, missingResult } = readPageFacts(document)
 const skin = readSkin(address.skin)
 const main = document.body.appendChild(document.createElement('main'))
 const player = new VitascopePlayer()
@@ -27,6 +30,7 @@ player.skin = skin
 player.playedPart = { start: address.start, end: address.end, loop: address.loop }
 player.presentation = address.presentation
 player.knownResult = missingResult
+player.firstResult = firstResult
 // The playlist script is loaded for playlists only.
 const showPlaylist = async (element: Element) =>
   (await import('./playlist/playlist-page.ts')).showPlaylist(videoId, element, { token, autoplay, muted, skin })
@@ -39,4 +43,19 @@ if (pageKind === 'playlist') {
   // requests both.
   if (pageKind === '') player.onMissing = () => showPlaylist(player)
   main.append(player)
+}
+
+if (window.parent !== window) {
+  const { serveEmbedApi } = await import('./embed-api/serve-embed-api.ts')
+  const [shown] = main.children
+  // The script of playlists is not loaded for videos, so its class is not known here.
+  const served = shown !== undefined && 'player' in shown && shown.player instanceof VitascopePlayer ? shown.player : player
+  const control = served.createControl()
+  if (control) {
+    const onMessage = (listener: (message: string) => void) => {
+      served.onCard = listener
+    }
+    const settings = () => served.readEmbedApiSettings()
+    serveEmbedApi({ control, settings, onMessage, readMessage: () => served.card }, window.parent, new AbortController().signal)
+  }
 }

@@ -6,6 +6,8 @@ import { extname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
 const distFolder = join(import.meta.dirname, '../dist')
+/** Built modules of @vitascope/player, at `/package/`. */
+const packageFolder = join(import.meta.dirname, '../../../packages/player/dist')
 const contentTypes: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript',
@@ -145,6 +147,7 @@ function sendFile(
 
 function toFile(pathname: string, media: string): string {
   if (pathname.startsWith('/player/assets/')) return join(distFolder, pathname.slice('/player/'.length))
+  if (pathname.startsWith('/package/')) return join(packageFolder, pathname.slice('/package/'.length))
   if (pathname === '/player/embed.js') return join(distFolder, 'embed.js')
   if (pathname.startsWith('/player/')) return join(distFolder, 'index.html')
   return join(media, pathname.slice('/media/'.length))

@@ -1,8 +1,10 @@
+import type { PlayerControl } from '../embed-api/player-control.ts'
 import { text } from '../language/text.ts'
 import { withToken } from '../page/page-address.ts'
 import type { CaptionPreference } from '../playback/show-on-load.ts'
 import { pause } from '../recovery/pause.ts'
 import { type AccessToken, keepAccess } from '../video/access-token.ts'
+import type { EmbedApiSettings } from '../video/embed-api-settings.ts'
 import { fetchVideo } from '../video/fetch-video.ts'
 import { type PageState, toPageState, type VideoResult } from '../video/page-state.ts'
 import type { VideoRecord } from '../video/video-record.ts'
@@ -11,6 +13,7 @@ import { focusPlay } from './controls.ts'
 import { requestPassword } from './password-gate.ts'
 import { playVideo } from './play-video.ts'
 import type { PlayedPart } from './played-part.ts'
+import { createPlayerControl } from './player-control.ts'
 import { buildShell, type PlayerShell } from './player-shell.ts'
 import { playRolls } from './rolls.ts'
 import { readSkin, type Skin } from './skin.ts'
@@ -35,6 +38,8 @@ export class VitascopePlayer extends HTMLElement {
   playedPart: PlayedPart = { start: 0, end: undefined, loop: false }
   /** Result that is known without a request. */
   knownResult: VideoResult | undefined
+  /** Response to a request that was sent before the player was created. It is used once. */
+  firstResult: Promise<VideoResult> | undefined
   /**
    * Called before the player reports that the video does not exist. Returns true if another element
    * was shown instead.
@@ -42,8 +47,14 @@ export class VitascopePlayer extends HTMLElement {
   onMissing: () => Promise<boolean> = async () => false
   /** Called with the page state after each request for the video. */
   onState: (state: PageState) => void = () => {}
+  /** Text of the card that is shown instead of the video. It is empty without a card. */
+  card = ''
+  /** Called with the text of each card that is shown instead of the video. */
+  onCard: (message: string) => void = () => {}
   /** Token that the viewer got for the password of the video. */
   #accessToken: string | undefined
+  #record: VideoRecord | undefined
+  readonly #firstState = Promise.withResolvers<void>()
   #stop = new AbortController()
   #shell: PlayerShell | undefined
   readonly #captionPreference: CaptionPreference = createCaptionPreference()
@@ -55,6 +66,25 @@ export class VitascopePlayer extends HTMLElement {
     this.#shell = buildShell(this.shadowRoot ?? this.attachShadow({ mode: 'open' }))
     this.#shell.video.muted = this.muted
     this.open(this.videoId, this.autoplay)
+  }
+
+  /** Controls of the player for a page that embeds it. Undefined before the player is in the page. */
+  createControl(): PlayerControl | undefined {
+    if (!this.#shell) return undefined
+    return createPlayerControl({
+      shell: this.#shell,
+      readVideo: () => ({ videoId: this.videoId, title: this.#record?.title ?? '' }),
+      load: (videoId, { token, autoplay }) => {
+        this.token = token
+        this.open(videoId, autoplay)
+      },
+    })
+  }
+
+  /** Returns the settings of the current video about pages that embed it, as soon as its record is known. */
+  async readEmbedApiSettings(): Promise<EmbedApiSettings> {
+    await this.#firstState.promise
+    return this.#record?.settings.embedApi ?? { isEnabled: true, domains: [] }
   }
 
   /**
@@ -70,6 +100,7 @@ export class VitascopePlayer extends HTMLElement {
     this.#endPlayback = () => {}
     this.#accessToken = undefined
     this.#shell.showBadge('')
+    this.card = ''
     void this.#follow(this.#shell, this.#stop.signal)
   }
 
@@ -84,19 +115,26 @@ export class VitascopePlayer extends HTMLElement {
     let isPlaying = false
     let pollNow = new AbortController()
     while (!signal.aborted) {
-      const result = this.knownResult ?? (await fetchVideo(this.videoId, signal))
+      const firstResult = this.firstResult
+      this.firstResult = undefined
+      const result = this.knownResult ?? (await (firstResult ?? fetchVideo(this.videoId, signal)))
       if ('status' in result && result.status === 404 && (await this.onMissing())) return
       if (signal.aborted) return
       const state = toPageState(result, this.#currentToken() !== undefined)
       const title = 'record' in result ? result.record.title : ''
-      if ('record' in result) setTitle(shell, title)
+      if ('record' in result) {
+        this.#record = result.record
+        setTitle(shell, title)
+      }
       shell.frame.dataset['skin'] = this.skin ?? ('record' in result ? readSkin(result.record.skin) : undefined) ?? 'akita'
       this.onState(state)
+      this.#firstState.resolve()
       if (state.kind === 'playable') {
+        this.card = ''
         const isLocked = !isPlaying && state.record.settings.passwordProtected && this.token === undefined
         const entry = isLocked ? await requestPassword(shell, this.videoId, state.record.title, signal) : undefined
         if (isLocked && entry === undefined) return
-        if (entry) this.#useAccess(entry.access, signal)
+        if (entry) this.#keepAccess(entry.access, signal)
         if (!isPlaying) {
           const start = await this.#prepare(shell, state.record, signal)
           if (start === undefined) return
@@ -112,7 +150,7 @@ export class VitascopePlayer extends HTMLElement {
       } else if (!isPlaying || isFinal(state)) {
         // If encoding fails, the part that could be played during encoding is no longer available.
         this.#endPlayback()
-        showCard(shell, state, title, isFinal(state) ? undefined : () => pollNow.abort())
+        this.#showCard(shell, state, title, isFinal(state) ? undefined : () => pollNow.abort())
         if (isFinal(state)) return
       }
       await pause(
@@ -171,12 +209,19 @@ export class VitascopePlayer extends HTMLElement {
     this.dispatchEvent(new Event('ended'))
   }
 
+  #showCard(shell: PlayerShell, state: CardState, title: string, retry?: () => void): void {
+    showCard(shell, state, title, retry)
+    if (state.kind !== 'message') return
+    this.card = `${state.heading}. ${state.detail}`
+    this.onCard(this.card)
+  }
+
   /** Returns the token of the page address, or else the one that the viewer got for the password. */
   #currentToken(): string | undefined {
     return this.token ?? this.#accessToken
   }
 
-  #useAccess(access: AccessToken, signal: AbortSignal): void {
+  #keepAccess(access: AccessToken, signal: AbortSignal): void {
     this.#accessToken = access.token
     void keepAccess(this.videoId, access, (token) => (this.#accessToken = token), signal)
   }
@@ -196,7 +241,7 @@ export class VitascopePlayer extends HTMLElement {
         captionPreference: this.#captionPreference,
         part: this.playedPart,
         onUnplayable: () => this.open(this.videoId, this.autoplay),
-        onMessage: (state, retry) => showCard(shell, state, record.title, retry),
+        onMessage: (state, retry) => this.#showCard(shell, state, record.title, retry),
       },
       ownSignal,
     )
@@ -205,6 +250,8 @@ export class VitascopePlayer extends HTMLElement {
     this.#setStoryboard = playing.setStoryboard
   }
 }
+
+type CardState = Exclude<PageState, { kind: 'playable' }>
 
 /** Returns whether another request cannot change the state. */
 function isFinal(state: PageState): boolean {
@@ -220,7 +267,7 @@ function hasAutoplaySetting({ settings }: VideoRecord): boolean {
 }
 
 /** Shows a card, with the title of the video if the title is known. */
-function showCard(shell: PlayerShell, state: Exclude<PageState, { kind: 'playable' }>, title: string, retry?: () => void): void {
+function showCard(shell: PlayerShell, state: CardState, title: string, retry?: () => void): void {
   if (state.kind === 'encoding') {
     shell.showNotice(title || text('video'), state.text, { icon: 'encoding', progress: state.record.progress })
     return

@@ -42,7 +42,8 @@ export class VitascopePlaylist extends HTMLElement {
   readonly #record: PlaylistRecord
   readonly #parameters: PlayParameters
   readonly #entries: PlaylistEntry[]
-  readonly #player = new VitascopePlayer()
+  /** Plays the current video. */
+  readonly player = new VitascopePlayer()
   #stop = new AbortController()
 
   constructor(record: PlaylistRecord, parameters: PlayParameters) {
@@ -95,23 +96,23 @@ export class VitascopePlaylist extends HTMLElement {
       current = index
       update()
       document.title = entry.title
-      this.#player.open(entry.videoId, true)
+      this.player.open(entry.videoId, true)
     }
     const moves = { previous: () => openEntry(current - 1), next: () => openEntry(current + 1) }
 
-    this.#player.token = token
-    this.#player.muted = muted
-    this.#player.skin = skin
-    this.#player.autoplay = autoplay
-    this.#player.videoId = entries[0]?.videoId ?? ''
+    this.player.token = token
+    this.player.muted = muted
+    this.player.skin = skin
+    this.player.autoplay = autoplay
+    this.player.videoId = entries[0]?.videoId ?? ''
     const shouldContinue = wireContinueButton(root)
     const onEnded = () => shouldContinue() && openEntry(findNextPlayable(entries, current, token !== undefined))
-    this.#player.addEventListener('ended', onEnded, { signal })
+    this.player.addEventListener('ended', onEnded, { signal })
     previous.addEventListener('click', moves.previous, { signal })
     next.addEventListener('click', moves.next, { signal })
     window.addEventListener('keydown', (event) => onShortcut(event, moves), { signal })
     wireMediaKeys(moves)
-    requireElement(root, '.screen', HTMLElement).append(this.#player)
+    requireElement(root, '.screen', HTMLElement).append(this.player)
     update()
   }
 }

@@ -1,3 +1,4 @@
+import { type EmbedApiSettings, readDomains } from './embed-api-settings.ts'
 import { asFlag, asNumber, asObject, asText } from './json-values.ts'
 
 /** Fields of the player settings profile that the player supports. */
@@ -14,6 +15,7 @@ export interface PlayerSettings {
   highestQuality: number
   passwordProtected: boolean
   rolls: Rolls
+  embedApi: EmbedApiSettings
 }
 
 /** Reads the profile. Without a profile, all features are on except those that the owner must allow. */
@@ -30,6 +32,10 @@ export function readPlayerSettings(json: unknown): PlayerSettings {
     highestQuality: asNumber(profile['highest_quality_version']) || Number.POSITIVE_INFINITY,
     passwordProtected: asFlag(profile['password_protected']),
     rolls: readRolls(profile['rolls']),
+    embedApi: {
+      isEnabled: asFlag(profile['use_javascript_api'], true),
+      domains: readDomains(asText(profile['javascript_api_allowed_domains'])),
+    },
   }
 }
 

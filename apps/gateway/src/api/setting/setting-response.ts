@@ -40,8 +40,10 @@ export const SettingResponse = z
     show_rss: legacy('The player offers the RSS feed.'),
     monetization_id: schema.text('Id for older players. Empty if there is none.', '42'),
     embed_wmode: schema.text('`wmode` of older players.', 'direct'),
-    use_javascript_api: legacy('The page may control the player.'),
-    javascript_api_allowed_domains: schema.text('Domains whose pages may control older players.'),
+    use_javascript_api: schema.flag('Pages that embed the player may control it.'),
+    javascript_api_allowed_domains: schema.text(
+      'Domains whose pages may control the player. If it is empty, all pages that embed the player may.',
+    ),
     max_sessions: schema.text(
       'Maximum number of devices that may load a video with one personal token at the same time. Empty if there is no limit.',
       '2',

@@ -1,0 +1,42 @@
+import type { PlayerState, RefusalReason, TrackKind } from '@vitascope/player/protocol'
+
+export type ControlEvent =
+  | 'play'
+  | 'pause'
+  | 'timeupdate'
+  | 'ended'
+  | 'trackchange'
+  | 'chapterchange'
+  | 'qualitychange'
+  | 'volumechange'
+  | 'ratechange'
+
+/** What a page that embeds the player can do and see. */
+export interface PlayerControl {
+  play(): Promise<void>
+  pause(): void
+  seek(seconds: number): void
+  setRate(rate: number): void
+  setVolume(volume: number, muted: boolean | undefined): void
+  /** Returns false if there is no track with this id. */
+  setTrack(kind: TrackKind, id: string | null): boolean
+  /** Opens another video. */
+  load(videoId: string, options: { token: string | undefined; autoplay: boolean }): void
+  setLoop(isOn: boolean): void
+  isLooping(): boolean
+  /** Returns whether a video can be played at the moment. */
+  isPlayable(): boolean
+  readState(): PlayerState
+  /** Calls the listener for each event until the signal aborts. */
+  listen(listener: (event: ControlEvent) => void, signal: AbortSignal): void
+}
+
+/** A command that the player did not execute. */
+export class RefusedCommand extends Error {
+  readonly reason: RefusalReason
+
+  constructor(reason: RefusalReason) {
+    super(reason)
+    this.reason = reason
+  }
+}

@@ -1,0 +1,78 @@
+import { asObject } from '../video/json-values.ts'
+import type { ControlEvent, PlayerControl } from './player-control.ts'
+
+/** Messages of the library player.js, https://github.com/embedly/player.js. */
+const CONTEXT = 'player.js'
+const VERSION = '0.0.11'
+const EVENTS = ['ready', 'play', 'pause', 'ended', 'timeupdate', 'progress', 'error'] as const
+const SETTERS = ['play', 'pause', 'mute', 'unmute', 'setVolume', 'setCurrentTime', 'setLoop'] as const
+const GETTERS = ['getPaused', 'getMuted', 'getVolume', 'getDuration', 'getCurrentTime', 'getLoop'] as const
+const METHODS = [...SETTERS, ...GETTERS, 'addEventListener', 'removeEventListener']
+
+/** Speaks the protocol of player.js, in which messages are JSON texts. */
+export function createPlayerJs(control: PlayerControl, post: (message: string) => void) {
+  /** Listener ids by event. */
+  const listeners = new Map<string, Set<string>>()
+  const send = (event: string, value: unknown, listener?: string) =>
+    post(
+      JSON.stringify({ context: CONTEXT, version: VERSION, event, ...(value !== undefined && { value }), ...(listener && { listener }) }),
+    )
+  const getters: Record<(typeof GETTERS)[number], () => unknown> = {
+    getPaused: () => control.readState().paused,
+    getMuted: () => control.readState().muted,
+    getVolume: () => Math.round(100 * control.readState().volume),
+    getDuration: () => control.readState().duration,
+    getCurrentTime: () => control.readState().currentTime,
+    getLoop: () => control.isLooping(),
+  }
+  const setters: Record<(typeof SETTERS)[number], (value: unknown) => void> = {
+    play: () => void control.play().catch(() => send('error', { code: 1, msg: 'the browser does not allow playback' })),
+    pause: () => control.pause(),
+    mute: () => control.setVolume(control.readState().volume, true),
+    unmute: () => control.setVolume(control.readState().volume, false),
+    setVolume: (value) => typeof value === 'number' && value >= 0 && value <= 100 && control.setVolume(value / 100, undefined),
+    setCurrentTime: (value) => typeof value === 'number' && value >= 0 && control.seek(value),
+    setLoop: (value) => control.setLoop(value === true),
+  }
+  return {
+    /** Returns whether the message is one of player.js. */
+    handle(data: unknown): boolean {
+      const message = typeof data === 'string' ? parseJson(data) : undefined
+      if (message?.['context'] !== CONTEXT) return false
+      const { method, value } = message
+      const listener = typeof message['listener'] === 'string' ? message['listener'] : undefined
+      const getter = GETTERS.find((name) => name === method)
+      const setter = SETTERS.find((name) => name === method)
+      if (getter) send(getter, getters[getter](), listener)
+      else if (setter) setters[setter](value)
+      else if (method === 'addEventListener' && typeof value === 'string') {
+        listeners.set(value, (listeners.get(value) ?? new Set()).add(listener ?? ''))
+        if (value === 'ready') post(createReadyMessage(listener))
+      } else if (method === 'removeEventListener' && typeof value === 'string') listeners.get(value)?.delete(listener ?? '')
+      return true
+    },
+    onEvent(event: ControlEvent) {
+      const value =
+        event === 'timeupdate' ? { seconds: control.readState().currentTime, duration: control.readState().duration } : undefined
+      for (const listener of listeners.get(event) ?? []) send(event, value, listener)
+    },
+  }
+}
+
+/** Message that the library waits for before it sends one. It has no data of the video. */
+export function createReadyMessage(listener?: string): string {
+  const src = location.href.split(/[?#]/, 1)[0]
+  return createMessage('ready', { src, events: EVENTS, methods: METHODS }, listener)
+}
+
+function createMessage(event: string, value: unknown, listener: string | undefined): string {
+  return JSON.stringify({ context: CONTEXT, version: VERSION, event, ...(value !== undefined && { value }), ...(listener && { listener }) })
+}
+
+function parseJson(text: string): Record<string, unknown> | undefined {
+  try {
+    return asObject(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,110 @@
+import type { PlayerState } from '@vitascope/player/protocol'
+import type { ControlEvent, PlayerControl } from '../embed-api/player-control.ts'
+import type { PlayerShell } from './player-shell.ts'
+import { readFullDuration } from './player-store.ts'
+
+export interface ControlledPlayer {
+  shell: PlayerShell
+  readVideo: () => { videoId: string; title: string }
+  load: PlayerControl['load']
+}
+
+/** Controls the player for a page that embeds it. */
+export function createPlayerControl({ shell, readVideo, load }: ControlledPlayer): PlayerControl {
+  const { controller, video, source, frame } = shell
+  const request = (type: string, detail: unknown) => controller.dispatchEvent(new CustomEvent(type, { detail }))
+  const readState = (): PlayerState => ({
+    ...readVideo(),
+    ...{ paused: video.paused, ended: video.ended, currentTime: video.currentTime, duration: readFullDuration(video, source) },
+    ...{ volume: video.volume, muted: video.muted, rate: video.playbackRate },
+    ...readTracks(shell),
+  })
+  const setTrack: PlayerControl['setTrack'] = (kind, id) => {
+    const { playback } = source
+    const state = readState()
+    if (kind === 'captions') {
+      if (id !== null && !state.captionTracks.some((track) => track.id === id)) return false
+      playback?.captions.choose(id === null ? -1 : Number(id))
+      source.onChange.dispatchEvent(new Event('change'))
+      return true
+    }
+    const tracks = kind === 'audio' ? state.audioTracks : state.qualities
+    if (id === null ? kind === 'audio' : !tracks.some((track) => track.id === id)) return false
+    request(kind === 'audio' ? 'mediaaudiotrackrequest' : 'mediarenditionrequest', id ?? 'auto')
+    return true
+  }
+  return {
+    load,
+    setTrack,
+    readState,
+    play: () => video.play(),
+    pause: () => video.pause(),
+    seek: (seconds) => {
+      video.currentTime = seconds
+    },
+    setRate: (rate) => {
+      video.playbackRate = rate
+    },
+    setVolume: (volume, muted) => {
+      video.volume = volume
+      if (muted !== undefined) video.muted = muted
+    },
+    setLoop: (isOn) => {
+      video.loop = isOn
+    },
+    isLooping: () => video.loop,
+    isPlayable: () => frame.dataset['shows'] === 'video' && frame.dataset['roll'] === undefined && source.playback !== undefined,
+    listen: (listener, signal) => listenToPlayer(shell, readState, listener, signal),
+  }
+}
+
+function readTracks({ video, source: { playback, chapters } }: PlayerShell) {
+  const captionTracks = (playback?.captions.listTracks() ?? []).map(({ name, language }, index) => ({
+    id: String(index),
+    label: name || language,
+    language,
+  }))
+  const shown = playback?.captions.chosenIndex() ?? -1
+  const audioTracks = playback?.listAudioTracks() ?? []
+  return {
+    qualities: (playback?.listQualities() ?? []).map(({ id, width, height }) => ({
+      id,
+      label: `${Math.min(width, height)}p`,
+      language: '',
+    })),
+    quality: playback?.getChosenQuality() ?? null,
+    captionTracks,
+    captions: shown >= 0 ? String(shown) : null,
+    audioTracks: audioTracks.map(({ id, label, language }) => ({ id, label, language })),
+    audio: audioTracks.find(({ enabled }) => enabled)?.id ?? null,
+    chapters: chapters.map(({ title, start }) => ({ title, start })),
+    chapter: chapters.findLast(({ start }) => start <= video.currentTime)?.title ?? null,
+  }
+}
+
+function listenToPlayer(
+  { video, source, frame }: PlayerShell,
+  readState: () => PlayerState,
+  listener: (event: ControlEvent) => void,
+  signal: AbortSignal,
+): void {
+  // The videos before and after the video are not those that the page has embedded.
+  const report = (event: ControlEvent) => frame.dataset['roll'] === undefined && listener(event)
+  for (const event of ['play', 'pause', 'timeupdate', 'ended', 'volumechange', 'ratechange'] as const) {
+    video.addEventListener(event, () => report(event), { signal })
+  }
+  let last = readState()
+  const compare = () => {
+    const state = readState()
+    const before = last
+    last = state
+    if (state.captions !== before.captions || state.audio !== before.audio) report('trackchange')
+    if (state.chapter !== before.chapter) report('chapterchange')
+    if (state.quality !== before.quality) report('qualitychange')
+  }
+  source.onChange.addEventListener('change', compare, { signal })
+  for (const event of ['timeupdate', 'resize', 'seeking']) video.addEventListener(event, compare, { signal })
+  // The picture has another size after the player itself has changed the quality.
+  video.addEventListener('resize', () => report('qualitychange'), { signal })
+  video.textTracks.addEventListener('change', compare, { signal })
+}

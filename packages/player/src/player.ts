@@ -1,0 +1,142 @@
+import type {
+  AvailableMessage,
+  CommandMessage,
+  CommandName,
+  Commands,
+  EventMessage,
+  PlayerEventName,
+  PlayerState,
+  ResultMessage,
+  TrackKind,
+} from './protocol.ts'
+
+export type {
+  ChapterInfo,
+  CommandName,
+  Commands,
+  EventMessage,
+  PlayerEventName,
+  PlayerState,
+  RefusalReason,
+  TrackInfo,
+  TrackKind,
+} from './protocol.ts'
+
+/** A refused command. `reason` is a code of the protocol, or `timeout`. */
+export class PlayerError extends Error {
+  readonly reason: string
+
+  constructor(reason: string) {
+    super(`the player refused the command: ${reason}`)
+    this.name = 'PlayerError'
+    this.reason = reason
+  }
+}
+
+/** Controls the player in a frame. Every command returns the state after it. */
+export interface Player {
+  /** Resolves when the player accepts commands, and rejects with `timeout` after 20 s. */
+  readonly ready: Promise<PlayerState>
+  /** Last state that the player sent. Undefined until it is ready. */
+  readonly state: PlayerState | undefined
+  play(): Promise<PlayerState>
+  pause(): Promise<PlayerState>
+  /** Seconds from the start. */
+  seek(seconds: number): Promise<PlayerState>
+  /** 0.25 to 2. */
+  setRate(rate: number): Promise<PlayerState>
+  /** 0 to 1. */
+  setVolume(volume: number, muted?: boolean): Promise<PlayerState>
+  /** Null turns captions off, or selects the automatic quality. */
+  setTrack(kind: TrackKind, track: string | null): Promise<PlayerState>
+  /** Opens another video of the same platform. */
+  load(videoId: string, options?: { token?: string; autoplay?: boolean }): Promise<PlayerState>
+  getState(): Promise<PlayerState>
+  /** Calls the listener for each event. Returns the function that removes it. */
+  on(event: PlayerEventName, listener: (event: EventMessage) => void): () => void
+  /** Stops listening. The frame stays in the page. */
+  destroy(): void
+}
+
+const READY_TIMEOUT_MS = 20_000
+const COMMAND_TIMEOUT_MS = 10_000
+
+/** Connects to the player in an iframe of a platform. */
+export function createPlayer(frame: HTMLIFrameElement): Player {
+  const { origin } = new URL(frame.src, location.href)
+  const listeners = new Map<PlayerEventName, Set<(event: EventMessage) => void>>()
+  const pending = new Map<number, (result: ResultMessage) => void>()
+  const stop = new AbortController()
+  let state: PlayerState | undefined
+  let lastId = 0
+
+  const ready = new Promise<PlayerState>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new PlayerError('timeout')), READY_TIMEOUT_MS)
+    const onReady = ({ state: first }: EventMessage) => {
+      clearTimeout(timer)
+      if (first) resolve(first)
+    }
+    listeners.set('ready', new Set([onReady]))
+  })
+  ready.catch(() => {})
+  const onMessage = ({ source, origin: sender, data }: MessageEvent<unknown>) => {
+    if (source !== frame.contentWindow || sender !== origin || !isMessage(data)) return
+    if (data.type === 'available') return hello()
+    if (data.state) state = data.state
+    if (data.type === 'result') {
+      pending.get(data.id)?.(data)
+      pending.delete(data.id)
+    } else for (const listener of listeners.get(data.event) ?? []) listener(data)
+  }
+  window.addEventListener('message', onMessage, { signal: stop.signal })
+
+  const post = (message: CommandMessage | { vitascope: 1; command: 'hello'; id: number }) =>
+    frame.contentWindow?.postMessage(message, origin)
+  // The player answers with `ready`. The document of a frame that is not loaded yet can be read.
+  const hello = () => post({ vitascope: 1, command: 'hello', id: ++lastId })
+  if (frame.contentDocument === null) hello()
+
+  const send = async <Name extends CommandName>(command: Name, payload: Commands[Name]): Promise<PlayerState> => {
+    await ready
+    const id = ++lastId
+    const result = await new Promise<ResultMessage>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        pending.delete(id)
+        reject(new PlayerError('timeout'))
+      }, COMMAND_TIMEOUT_MS)
+      pending.set(id, (answer) => {
+        clearTimeout(timer)
+        resolve(answer)
+      })
+      post({ vitascope: 1, id, command, ...payload } as unknown as CommandMessage)
+    })
+    if (!result.ok) throw new PlayerError(result.error ?? 'unknown')
+    return result.state
+  }
+
+  return {
+    ready,
+    get state() {
+      return state
+    },
+    play: () => send('play', {}),
+    pause: () => send('pause', {}),
+    seek: (seconds) => send('seek', { seconds }),
+    setRate: (rate) => send('setRate', { rate }),
+    setVolume: (volume, muted) => send('setVolume', muted === undefined ? { volume } : { volume, muted }),
+    setTrack: (kind, track) => send('setTrack', { kind, track }),
+    load: (videoId, options = {}) => send('load', { videoId, ...options }),
+    getState: () => send('getState', {}),
+    on(event, listener) {
+      const set = listeners.get(event) ?? new Set()
+      listeners.set(event, set)
+      set.add(listener)
+      return () => set.delete(listener)
+    },
+    destroy: () => stop.abort(),
+  }
+}
+
+function isMessage(data: unknown): data is ResultMessage | EventMessage | AvailableMessage {
+  return typeof data === 'object' && data !== null && 'vitascope' in data && data.vitascope === 1 && 'type' in data
+}
