@@ -45,6 +45,7 @@ const CODE = [
   'apps/*/test/*.ts',
   'apps/*/migrations/*.sql',
   'libs/*.ts',
+  'packages/*.ts',
   'libs/*.sql',
   'e2e/*.ts',
   'bench/*.ts',
