@@ -127,11 +127,16 @@ export const contactFormRows: NounRows = {
         await clients.owner.patch(`/video/${video_id}`, { contact_form_id })
         await send(fixture, contact_form_id, { email: 'ada@example.org', video_id })
         expect((await clients.guest.get(`/video/${video_id}`)).body).toMatchObject({ contact_form_id })
+        const readShownForm = async () =>
+          (await clients.guest.get<{ contact_form: object | null }>(`/video/${video_id}?player_settings=true`)).body.contact_form
+        expect(await readShownForm()).toMatchObject({ contact_form_id, gated: '0' })
+        expect(Object.keys((await readShownForm()) ?? {})).not.toContain('reference')
         const { status, body } = await clients.uploader.delete(`/contact-form/${contact_form_id}`)
         expect([status, body]).toEqual([200, { deleted: true }])
         for (const path of ['', '/submission'])
           expect((await clients.owner.get(`/contact-form/${contact_form_id}${path}`)).status).toBe(404)
         expect((await clients.guest.get(`/video/${video_id}`)).body).toMatchObject({ contact_form_id: '' })
+        expect(await readShownForm()).toBeNull()
         expect((await clients.owner.patch(`/video/${video_id}`, { contact_form_id })).status).toBe(404)
         expect((await clients.owner.patch(`/video/${video_id}`, { description: 'goes on' })).status).toBe(200)
         expect((await clients.owner.delete(`/contact-form/${contact_form_id}`)).status).toBe(404)
