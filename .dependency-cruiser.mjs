@@ -29,7 +29,7 @@ const libs = {
 }
 
 /** Test files. A suite tests several implementations of one interface. */
-const tests = '([.]test|-suite)[.]ts$|^(apps|libs)/[^/]+/test/|^libs/testing/|^e2e/|^tools/|^bench/|^test/'
+const tests = '([.]test|-suite)[.]ts$|^(apps|libs|packages)/[^/]+/test/|^libs/testing/|^e2e/|^tools/|^bench/|^test/'
 const forbidden = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
 export default {
@@ -56,6 +56,12 @@ export default {
       { path: '^tools/', pathNot: '^tools/lib/' },
     ),
     forbidden('tools-lib', 'tools/lib imports no other tool.', { path: '^tools/lib/' }, { path: '^tools/', pathNot: '^tools/lib/' }),
+    forbidden(
+      'packages-are-independent',
+      'Others install packages without the platform, so these import no other code of it.',
+      { path: '^packages/([^/]+)/', pathNot: tests },
+      { path: '^(apps|libs|packages|tools|e2e|test)/', pathNot: '^packages/$1/' },
+    ),
     ...Object.entries(libs).map(([lib, allowed]) =>
       forbidden(
         `imports-of-${lib}`,
@@ -73,8 +79,8 @@ export default {
     forbidden(
       'by-package-name',
       'Other packages are imported by their name, which resolves to their index.ts.',
-      { path: '^(apps|libs)/([^/]+)/' },
-      { path: '^(apps|libs)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },
+      { path: '^(apps|libs|packages)/([^/]+)/' },
+      { path: '^(apps|libs|packages)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },
     ),
     forbidden(
       'no-database',
@@ -115,7 +121,7 @@ export default {
     forbidden(
       'no-imports-of-tests',
       'Tests import the product, never the reverse.',
-      { path: '^(apps|libs)/', pathNot: tests },
+      { path: '^(apps|libs|packages)/', pathNot: tests },
       { path: '[.]test[.]ts$|^(e2e|test)/' },
     ),
     forbidden('unresolvable', 'The import cannot be resolved.', {}, { couldNotResolve: true }),

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-const folders = ['apps', 'libs', 'e2e', 'tools', 'test', 'bench'].filter((folder) => existsSync(join(import.meta.dirname, folder)))
+const folders = ['apps', 'libs', 'packages', 'e2e', 'tools', 'test', 'bench'].filter((folder) =>
+  existsSync(join(import.meta.dirname, folder)),
+)
 const long = process.env.VITASCOPE_LONG_TESTS === '1'
 const cluster = process.env.VITASCOPE_TEST_CLUSTER !== undefined
 
@@ -17,7 +19,7 @@ export default {
     ...(long ? [] : ['[.]long[.]test[.]ts$']),
     ...(cluster ? [] : ['[.](cluster|node|docker)[.]test[.]ts$']),
   ],
-  modulePathIgnorePatterns: ['<rootDir>/apps/web/dist'],
+  modulePathIgnorePatterns: ['<rootDir>/apps/web/dist', '<rootDir>/packages/player/dist'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
   globalSetup: '<rootDir>/tools/jest-setup.mjs',
   globalTeardown: '<rootDir>/tools/jest-teardown.mjs',

@@ -9,7 +9,7 @@ import { findUnlistedImports } from './workspace-imports.ts'
  */
 export async function boundaryProblems(): Promise<string[]> {
   const cruises = [
-    await cruise('.dependency-cruiser.mjs', ['apps', 'libs', 'e2e', 'test', 'tools', 'deploy', 'bench']),
+    await cruise('.dependency-cruiser.mjs', ['apps', 'libs', 'packages', 'e2e', 'test', 'tools', 'deploy', 'bench']),
     await cruise('.dependency-cruiser-folders.mjs', ['apps']),
   ]
   return [...cruises.flat(), ...findUnlistedImports(root), ...outboundProblems(root)]

@@ -11,7 +11,7 @@ interface KnownNames {
   exists: (path: string) => boolean
 }
 
-const FOLDERS = 'apps|libs|tools|test|e2e|docs|deploy|helm|bench|proto'
+const FOLDERS = 'apps|libs|packages|tools|test|e2e|docs|deploy|helm|bench|proto'
 const PATH = new RegExp(`^(?:${FOLDERS})/[\\w./-]+$`)
 const SERVICES = 'AUTH|CATALOGUE|ENCODING|COLLABORATION|ANALYTICS|DELIVERY|GATEWAY|WORKER'
 

@@ -43,9 +43,19 @@ const artefacts: Artefact[] = [
   },
   {
     name: 'player package',
-    from: ['packages/player/src', 'packages/player/vite.config.ts', 'packages/player/package.json', 'package-lock.json'],
+    from: [
+      'packages/player/src',
+      'packages/player/vite.config.ts',
+      'packages/player/tsconfig.json',
+      'packages/player/tsconfig.build.json',
+      'packages/player/package.json',
+      'package-lock.json',
+    ],
     to: 'packages/player/dist',
-    make: (folder) => runOrThrow('vite', ['build', 'packages/player', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']),
+    make: async (folder) => {
+      await runOrThrow('vite', ['build', 'packages/player', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn'])
+      await runOrThrow('tsc', ['-p', 'packages/player/tsconfig.build.json', '--outDir', folder])
+    },
   },
 ]
 

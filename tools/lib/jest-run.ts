@@ -44,7 +44,7 @@ export interface TestSelection {
 /** Returns the selected `*.test.ts` files of the repository. */
 export function testFiles({ long, on, filters }: TestSelection): string[] {
   const patterns = filters.map((filter) => new RegExp(filter))
-  return ['apps', 'libs', 'e2e', 'tools', 'test', 'bench']
+  return ['apps', 'libs', 'packages', 'e2e', 'tools', 'test', 'bench']
     .flatMap((folder) => filesBelow(join(root, folder)))
     .filter((file) => file.endsWith('.test.ts') && (long || !file.endsWith('.long.test.ts')))
     .filter((file) => /[.](cluster|node|docker)[.]test[.]ts$/.exec(file)?.[1] === on)

@@ -55,7 +55,14 @@ if (window.parent !== window) {
     const onMessage = (listener: (message: string) => void) => {
       served.onCard = listener
     }
-    const settings = () => served.readEmbedApiSettings()
-    serveEmbedApi({ control, settings, onMessage, readMessage: () => served.card }, window.parent, new AbortController().signal)
+    serveEmbedApi(
+      {
+        ...{ control, onMessage, readMessage: () => served.card },
+        whenFirstState: () => served.whenFirstState(),
+        readSettings: () => served.readEmbedApiSettings(),
+      },
+      window.parent,
+      new AbortController().signal,
+    )
   }
 }

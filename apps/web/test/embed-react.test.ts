@@ -20,7 +20,7 @@ function App() {
   const [video, setVideo] = useState('v')
   window.setVideo = setVideo
   const onReady = (player) => { window.player = player; window.events.push('ready') }
-  return createElement(VitascopePlayer, { host: window.host, video, muted: true, title: 'Film', onReady, onPlay: () => window.events.push('play') })
+  return createElement(VitascopePlayer, { host: window.host, video, muted: true, player: 'poodle', title: 'Film', onReady, onPlay: () => window.events.push('play') })
 }
 createRoot(document.getElementById('root')).render(createElement(StrictMode, null, createElement(App)))
 `
@@ -57,6 +57,16 @@ describeInBrowser('the React component', () => {
     rmSync(folder, { recursive: true })
   })
 
+  test('is rendered on a server, where no elements exist', async () => {
+    const script = `
+      import { createElement } from 'react'
+      import { renderToString } from 'react-dom/server'
+      import { VitascopePlayer } from '@vitascope/player/react'
+      console.log(renderToString(createElement(VitascopePlayer, { host: 'https://video.example.org', video: '42', muted: true, autoplay: false })))`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { cwd: packageFolder })
+    expect(stdout.trim()).toBe('<vitascope-player host="https://video.example.org" video="42" muted=""></vitascope-player>')
+  }, 30_000)
+
   test('shows a video, reports its events, and shows another one', async () => {
     const code = (await buildApp(folder)).replaceAll('</script', '<\\/script')
     const script = `<script>window.host = ${JSON.stringify(fixture.platform.url)}</script><script type="module">${code}</script>`
@@ -66,6 +76,8 @@ describeInBrowser('the React component', () => {
     type App = { events: string[]; player: { play(): Promise<unknown>; state: { title: string } }; setVideo(id: string): void }
     const events = () => page.evaluate(() => (window as unknown as App).events)
     await waitFor(async () => (await events()).includes('ready'), { timeout: 20_000, describe: 'ready' })
+    const parameters = await page.locator('vitascope-player iframe').evaluate((frame: HTMLIFrameElement) => new URL(frame.src).search)
+    expect(parameters).toBe('?player=poodle&muted=1')
     const frame = page.frameLocator('vitascope-player iframe')
     await frame.locator('[data-menu=quality]').waitFor({ state: 'attached', timeout: 20_000 })
     await page.evaluate(() => (window as unknown as App).player.play())

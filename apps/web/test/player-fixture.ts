@@ -36,7 +36,7 @@ export async function startPlayerFixture(): Promise<PlayerFixture> {
       for (const context of browser.contexts()) await context.close()
       const page = await (await browser.newContext({ viewport: { width: 960, height: 540 }, ...options })).newPage()
       errors.length = 0
-      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+      page.on('console', (message) => message.type() === 'error' && errors.push(`${message.text()} ${message.location().url}`))
       page.on('pageerror', (error) => errors.push(error.message))
       return page
     },

@@ -1,4 +1,4 @@
-import { createPlayer, type Player, type PlayerEventName, type PlayerState } from './player.ts'
+import { createPlayer, type Player, PlayerError, type PlayerEventName, type PlayerState } from './player.ts'
 
 export type { PlayerState } from './player.ts'
 
@@ -19,19 +19,23 @@ const FORWARDED: readonly PlayerEventName[] = [
 /** Attributes that become parameters of the player page. */
 const PARAMETERS = ['token', 'start', 'end', 'lang', 'player'] as const
 const FLAGS = ['autoplay', 'muted', 'loop', 'presentation'] as const
+const DEFAULT_TITLE = 'Video'
 const SANDBOX = 'allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-presentation allow-downloads'
+
+// Servers that render a page import this file, too. They have no elements, so the type of the class does not matter there.
+const Base = typeof HTMLElement === 'undefined' ? (class {} as typeof HTMLElement) : HTMLElement
 
 /**
  * `<vitascope-player host="https://video.example.org" video="42">` shows a video in a frame. It has the
  * methods, properties and events of a media element.
  */
-export class VitascopePlayerElement extends HTMLElement {
-  static readonly observedAttributes = ['host', 'video', ...PARAMETERS, ...FLAGS]
+export class VitascopePlayerElement extends Base {
+  static readonly observedAttributes = ['host', 'video', 'title', ...PARAMETERS, ...FLAGS]
   #player: Player | undefined
   #isQueued = false
 
   /** Controls of the player in the frame. Undefined without `host` and `video`. */
-  get player(): Player | undefined {
+  get controller(): Player | undefined {
     return this.#player
   }
 
@@ -71,8 +75,10 @@ export class VitascopePlayerElement extends HTMLElement {
     return this.state?.muted ?? this.hasAttribute('muted')
   }
 
+  /** Before the player is ready, it sets the attribute. */
   set muted(isMuted: boolean) {
-    this.#send((player) => player.setVolume(this.volume, isMuted))
+    if (this.state) this.#send((player) => player.setVolume(this.volume, isMuted))
+    else this.toggleAttribute('muted', isMuted)
   }
 
   get playbackRate(): number {
@@ -83,6 +89,7 @@ export class VitascopePlayerElement extends HTMLElement {
     this.#send((player) => player.setRate(rate))
   }
 
+  /** Rejects like that of a media element, if the player does not start. */
   async play(): Promise<void> {
     await this.#player?.play()
   }
@@ -100,13 +107,23 @@ export class VitascopePlayerElement extends HTMLElement {
     this.#player = undefined
   }
 
-  attributeChangedCallback(): void {
-    this.#queueRender()
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    const frame = this.shadowRoot?.querySelector('iframe')
+    if (name === 'title' && frame) frame.title = after ?? DEFAULT_TITLE
+    // The sound of a video that is shown changes without another load of the frame.
+    else if (name === 'muted' && this.state) this.muted = after !== null
+    else if (name !== 'title' && before !== after) this.#queueRender()
   }
 
   /** A failed command reports `refused`. It is never an exception of the page. */
   #send(command: (player: Player) => Promise<PlayerState>): void {
-    if (this.#player) command(this.#player).catch((error: unknown) => this.dispatchEvent(new CustomEvent('refused', { detail: { error } })))
+    if (!this.#player) return
+    command(this.#player).catch((error: unknown) => {
+      const reason = error instanceof PlayerError ? error.reason : 'bad_argument'
+      // The player itself reports the commands that it has refused.
+      if (error instanceof PlayerError && reason !== 'timeout') return
+      this.dispatchEvent(new CustomEvent('refused', { detail: { vitascope: 1, type: 'event', event: 'refused', reason } }))
+    })
   }
 
   /** Several attributes that change together load the frame once. */
@@ -130,7 +147,7 @@ export class VitascopePlayerElement extends HTMLElement {
     }
     const frame = this.ownerDocument.createElement('iframe')
     frame.src = source
-    frame.title = this.getAttribute('title') ?? 'Video'
+    frame.title = this.getAttribute('title') ?? DEFAULT_TITLE
     frame.setAttribute('sandbox', SANDBOX)
     frame.allow = 'autoplay; fullscreen; picture-in-picture; encrypted-media; clipboard-write'
     frame.allowFullscreen = true
@@ -153,9 +170,9 @@ export class VitascopePlayerElement extends HTMLElement {
   }
 }
 
-/** Defines `<vitascope-player>`. A second call has no effect. */
+/** Defines `<vitascope-player>`. A second call and a call on a server have no effect. */
 export function definePlayerElement(name = 'vitascope-player'): void {
-  if (!customElements.get(name)) customElements.define(name, VitascopePlayerElement)
+  if (typeof customElements !== 'undefined' && !customElements.get(name)) customElements.define(name, VitascopePlayerElement)
 }
 
 definePlayerElement()

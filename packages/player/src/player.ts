@@ -35,7 +35,10 @@ export class PlayerError extends Error {
 
 /** Controls the player in a frame. Every command returns the state after it. */
 export interface Player {
-  /** Resolves when the player accepts commands, and rejects with `timeout` after 20 s. */
+  /**
+   * Resolves when the player accepts commands. Rejects with `origin` if the page must not control it, and
+   * with `timeout` after 20 s. After `load` it is a new promise, for the new video.
+   */
   readonly ready: Promise<PlayerState>
   /** Last state that the player sent. Undefined until it is ready. */
   readonly state: PlayerState | undefined
@@ -61,24 +64,35 @@ export interface Player {
 const READY_TIMEOUT_MS = 20_000
 const COMMAND_TIMEOUT_MS = 10_000
 
-/** Connects to the player in an iframe of a platform. */
-export function createPlayer(frame: HTMLIFrameElement): Player {
+/** Connects to the player in an iframe of a platform. Of another element, it is the first iframe in it. */
+export function createPlayer(target: Element): Player {
+  const frame = target.tagName === 'IFRAME' ? target : (target.shadowRoot ?? target).querySelector('iframe')
+  if (!isFrame(frame)) throw new TypeError('createPlayer requires an iframe, or an element that contains one')
   const { origin } = new URL(frame.src, location.href)
   const listeners = new Map<PlayerEventName, Set<(event: EventMessage) => void>>()
   const pending = new Map<number, (result: ResultMessage) => void>()
   const stop = new AbortController()
   let state: PlayerState | undefined
   let lastId = 0
-
-  const ready = new Promise<PlayerState>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new PlayerError('timeout')), READY_TIMEOUT_MS)
-    const onReady = ({ state: first }: EventMessage) => {
-      clearTimeout(timer)
-      if (first) resolve(first)
-    }
-    listeners.set('ready', new Set([onReady]))
-  })
-  ready.catch(() => {})
+  let ready: Promise<PlayerState>
+  let settleReady = (_: EventMessage) => {}
+  const expectReady = () => {
+    ready = new Promise((resolve, reject) => {
+      const fail = (reason: string) => reject(new PlayerError(reason))
+      const timer = setTimeout(fail, READY_TIMEOUT_MS, 'timeout')
+      settleReady = ({ event, reason, state: first }) => {
+        if (event === 'ready' && first) {
+          resolve(first)
+          // A lazy frame may load after the time-out.
+          ready = Promise.resolve(first)
+        } else if (reason === 'origin') fail(reason)
+        else return
+        clearTimeout(timer)
+      }
+    })
+    ready.catch(() => {})
+  }
+  expectReady()
   const onMessage = ({ source, origin: sender, data }: MessageEvent<unknown>) => {
     if (source !== frame.contentWindow || sender !== origin || !isMessage(data)) return
     if (data.type === 'available') return hello()
@@ -86,19 +100,24 @@ export function createPlayer(frame: HTMLIFrameElement): Player {
     if (data.type === 'result') {
       pending.get(data.id)?.(data)
       pending.delete(data.id)
-    } else for (const listener of listeners.get(data.event) ?? []) listener(data)
+      return
+    }
+    settleReady(data)
+    for (const listener of listeners.get(data.event) ?? []) listener(data)
   }
   window.addEventListener('message', onMessage, { signal: stop.signal })
 
   const post = (message: CommandMessage | { vitascope: 1; command: 'hello'; id: number }) =>
     frame.contentWindow?.postMessage(message, origin)
-  // The player answers with `ready`. The document of a frame that is not loaded yet can be read.
+  // The player answers with `ready`. Unless the origins are equal, the page can read the document of a
+  // frame only before it is loaded.
   const hello = () => post({ vitascope: 1, command: 'hello', id: ++lastId })
-  if (frame.contentDocument === null) hello()
+  if (frame.contentDocument === null || origin === location.origin) hello()
 
   const send = async <Name extends CommandName>(command: Name, payload: Commands[Name]): Promise<PlayerState> => {
     await ready
     const id = ++lastId
+    const before = ready
     const result = await new Promise<ResultMessage>((resolve, reject) => {
       const timer = setTimeout(() => {
         pending.delete(id)
@@ -108,14 +127,19 @@ export function createPlayer(frame: HTMLIFrameElement): Player {
         clearTimeout(timer)
         resolve(answer)
       })
+      // The `ready` of the next video may arrive before the result of `load`.
+      if (command === 'load') expectReady()
       post({ vitascope: 1, id, command, ...payload } as unknown as CommandMessage)
     })
-    if (!result.ok) throw new PlayerError(result.error ?? 'unknown')
+    if (!result.ok && command === 'load') ready = before
+    if (!result.ok || !result.state) throw new PlayerError(result.error ?? 'origin')
     return result.state
   }
 
   return {
-    ready,
+    get ready() {
+      return ready
+    },
     get state() {
       return state
     },
@@ -135,6 +159,11 @@ export function createPlayer(frame: HTMLIFrameElement): Player {
     },
     destroy: () => stop.abort(),
   }
+}
+
+/** `instanceof` fails for frames of other documents. */
+function isFrame(element: Element | null): element is HTMLIFrameElement {
+  return element?.tagName === 'IFRAME'
 }
 
 function isMessage(data: unknown): data is ResultMessage | EventMessage | AvailableMessage {

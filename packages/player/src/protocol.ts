@@ -84,10 +84,11 @@ export interface ResultMessage {
   ok: boolean
   /** Reason, if the command was refused. */
   error?: RefusalReason
-  state: PlayerState
+  /** Absent if the page must not control the current video. */
+  state?: PlayerState
 }
 
-export type RefusalReason = 'origin' | 'unknown_command' | 'bad_argument' | 'not_playable' | 'autoplay_blocked'
+export type RefusalReason = 'origin' | 'unknown_command' | 'bad_argument' | 'not_playable' | 'autoplay_blocked' | 'failed'
 
 export type PlayerEventName =
   | 'ready'

@@ -1,3 +1,5 @@
+'use client'
+
 import { createElement, type ReactElement, useEffect, useRef } from 'react'
 import type { VitascopePlayerElement } from './element.ts'
 import './element.ts'
@@ -33,6 +35,10 @@ export interface VitascopePlayerProps {
   onTrackChange?: Listener
   onChapterChange?: Listener
   onQualityChange?: Listener
+  onVolumeChange?: Listener
+  onRateChange?: Listener
+  /** Called when the player refuses a command, with the reason. */
+  onRefused?: Listener
 }
 
 /** Shows a video of the platform. */
@@ -57,10 +63,14 @@ export function VitascopePlayer(props: VitascopePlayerProps): ReactElement {
     listen('trackchange', () => current.current.onTrackChange)
     listen('chapterchange', () => current.current.onChapterChange)
     listen('qualitychange', () => current.current.onQualityChange)
-    target.addEventListener('ready', () => target.player && current.current.onReady?.(target.player), { signal: stop.signal })
+    listen('volumechange', () => current.current.onVolumeChange)
+    listen('ratechange', () => current.current.onRateChange)
+    listen('refused', () => current.current.onRefused)
+    target.addEventListener('ready', () => target.controller && current.current.onReady?.(target.controller), { signal: stop.signal })
     return () => stop.abort()
   }, [])
-  const flag = (isOn: boolean | undefined) => (isOn ? '' : undefined)
+  // React 18 would set the attribute `false`.
+  const flag = (isOn: boolean | undefined) => isOn || undefined
   return createElement('vitascope-player', {
     ref: element,
     ...{ host, video, title, token, start, end, lang, player, class: className },

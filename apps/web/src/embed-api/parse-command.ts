@@ -5,7 +5,7 @@ export type Command = { [Name in CommandName]: { name: Name; id: number } & Comm
 
 export type ParsedMessage =
   | { kind: 'command'; command: Command }
-  /** The page waits until the player is ready. */
+  /** The page requests the event `ready`. */
   | { kind: 'hello' }
   | { kind: 'refused'; id: number | undefined; reason: RefusalReason }
   /** A message of another program. */

@@ -1,15 +1,24 @@
 import type { PlayerState, RefusalReason, TrackKind } from '@vitascope/player/protocol'
 
 export type ControlEvent =
+  /** The status is now `waiting` or `playable`. */
+  | 'ready'
   | 'play'
   | 'pause'
   | 'timeupdate'
+  | 'progress'
   | 'ended'
   | 'trackchange'
   | 'chapterchange'
   | 'qualitychange'
   | 'volumechange'
   | 'ratechange'
+
+/**
+ * `loading`: the record or the media are not known yet. `waiting`: the viewer sees a message, a form or
+ * another video instead of the video. `playable`: commands for the video are executed.
+ */
+export type ControlStatus = 'loading' | 'waiting' | 'playable'
 
 /** What a page that embeds the player can do and see. */
 export interface PlayerControl {
@@ -24,8 +33,9 @@ export interface PlayerControl {
   load(videoId: string, options: { token: string | undefined; autoplay: boolean }): void
   setLoop(isOn: boolean): void
   isLooping(): boolean
-  /** Returns whether a video can be played at the moment. */
-  isPlayable(): boolean
+  readStatus(): ControlStatus
+  /** Returns the part of the video that is loaded: 0 to 1. */
+  readLoadedPart(): number
   readState(): PlayerState
   /** Calls the listener for each event until the signal aborts. */
   listen(listener: (event: ControlEvent) => void, signal: AbortSignal): void

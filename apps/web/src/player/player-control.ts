@@ -1,17 +1,22 @@
 import type { PlayerState } from '@vitascope/player/protocol'
-import type { ControlEvent, PlayerControl } from '../embed-api/player-control.ts'
+import type { ControlEvent, ControlStatus, PlayerControl } from '../embed-api/player-control.ts'
 import type { PlayerShell } from './player-shell.ts'
 import { readFullDuration } from './player-store.ts'
 
 export interface ControlledPlayer {
   shell: PlayerShell
   readVideo: () => { videoId: string; title: string }
+  /** Returns whether the viewer sees a message, a form or another video instead of the video. */
+  isWaiting: () => boolean
   load: PlayerControl['load']
 }
 
+/** Milliseconds after which a playback counts as playable although the browser has not loaded its metadata. */
+const METADATA_TIMEOUT_MS = 3_000
+
 /** Controls the player for a page that embeds it. */
-export function createPlayerControl({ shell, readVideo, load }: ControlledPlayer): PlayerControl {
-  const { controller, video, source, frame } = shell
+export function createPlayerControl({ shell, readVideo, isWaiting, load }: ControlledPlayer): PlayerControl {
+  const { controller, video, source } = shell
   const request = (type: string, detail: unknown) => controller.dispatchEvent(new CustomEvent(type, { detail }))
   const readState = (): PlayerState => ({
     ...readVideo(),
@@ -19,6 +24,7 @@ export function createPlayerControl({ shell, readVideo, load }: ControlledPlayer
     ...{ volume: video.volume, muted: video.muted, rate: video.playbackRate },
     ...readTracks(shell),
   })
+  const readStatus = createStatusReader(shell, isWaiting)
   const setTrack: PlayerControl['setTrack'] = (kind, id) => {
     const { playback } = source
     const state = readState()
@@ -40,7 +46,11 @@ export function createPlayerControl({ shell, readVideo, load }: ControlledPlayer
     play: () => video.play(),
     pause: () => video.pause(),
     seek: (seconds) => {
-      video.currentTime = seconds
+      const move = () => {
+        video.currentTime = seconds
+      }
+      if (video.readyState >= video.HAVE_METADATA) move()
+      else video.addEventListener('loadedmetadata', move, { once: true })
     },
     setRate: (rate) => {
       video.playbackRate = rate
@@ -53,8 +63,39 @@ export function createPlayerControl({ shell, readVideo, load }: ControlledPlayer
       video.loop = isOn
     },
     isLooping: () => video.loop,
-    isPlayable: () => frame.dataset['shows'] === 'video' && frame.dataset['roll'] === undefined && source.playback !== undefined,
-    listen: (listener, signal) => listenToPlayer(shell, readState, listener, signal),
+    readStatus,
+    readLoadedPart() {
+      const { buffered } = video
+      const duration = readFullDuration(video, source)
+      return buffered.length > 0 && duration > 0 ? Math.min(1, buffered.end(buffered.length - 1) / duration) : 0
+    },
+    listen(listener, signal) {
+      listenToStatus(shell, readStatus, listener, signal)
+      listenToPlayer(shell, readState, listener, signal)
+    },
+  }
+}
+
+/**
+ * The duration and the tracks of a playback are known when its metadata are. Some browsers load them only
+ * after the start, so their absence delays the status `playable` by at most `METADATA_TIMEOUT_MS`.
+ */
+function createStatusReader({ frame, video, source }: PlayerShell, isWaiting: () => boolean): () => ControlStatus {
+  let timedOut: PlayerShell['source']['playback']
+  let timed: PlayerShell['source']['playback']
+  return () => {
+    const { playback } = source
+    if (isWaiting() && (frame.dataset['shows'] === 'notice' || frame.dataset['roll'] !== undefined)) return 'waiting'
+    if (frame.dataset['shows'] !== 'video' || frame.dataset['roll'] !== undefined || playback === undefined) return 'loading'
+    if (video.readyState >= video.HAVE_METADATA || timedOut === playback) return 'playable'
+    if (timed !== playback) {
+      timed = playback
+      setTimeout(() => {
+        timedOut = playback
+        source.onChange.dispatchEvent(new Event('change'))
+      }, METADATA_TIMEOUT_MS)
+    }
+    return 'loading'
   }
 }
 
@@ -82,6 +123,22 @@ function readTracks({ video, source: { playback, chapters } }: PlayerShell) {
   }
 }
 
+function listenToStatus(
+  { video, source }: PlayerShell,
+  readStatus: () => ControlStatus,
+  listener: (event: ControlEvent) => void,
+  signal: AbortSignal,
+): void {
+  let last = readStatus()
+  const compare = () => {
+    const before = last
+    last = readStatus()
+    if (last !== before && last !== 'loading') listener('ready')
+  }
+  source.onChange.addEventListener('change', compare, { signal })
+  for (const event of ['loadedmetadata', 'emptied']) video.addEventListener(event, compare, { signal })
+}
+
 function listenToPlayer(
   { video, source, frame }: PlayerShell,
   readState: () => PlayerState,
@@ -90,7 +147,7 @@ function listenToPlayer(
 ): void {
   // The videos before and after the video are not those that the page has embedded.
   const report = (event: ControlEvent) => frame.dataset['roll'] === undefined && listener(event)
-  for (const event of ['play', 'pause', 'timeupdate', 'ended', 'volumechange', 'ratechange'] as const) {
+  for (const event of ['play', 'pause', 'timeupdate', 'progress', 'ended', 'volumechange', 'ratechange'] as const) {
     video.addEventListener(event, () => report(event), { signal })
   }
   let last = readState()

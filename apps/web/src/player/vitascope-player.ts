@@ -54,7 +54,11 @@ export class VitascopePlayer extends HTMLElement {
   /** Token that the viewer got for the password of the video. */
   #accessToken: string | undefined
   #record: VideoRecord | undefined
+  /** Video of `#record`. While another video is loaded, its record is not known yet. */
+  #recordId = ''
   readonly #firstState = Promise.withResolvers<void>()
+  /** True while the viewer sees a message, a form or another video instead of the video. */
+  #isWaiting = false
   #stop = new AbortController()
   #shell: PlayerShell | undefined
   readonly #captionPreference: CaptionPreference = createCaptionPreference()
@@ -73,7 +77,8 @@ export class VitascopePlayer extends HTMLElement {
     if (!this.#shell) return undefined
     return createPlayerControl({
       shell: this.#shell,
-      readVideo: () => ({ videoId: this.videoId, title: this.#record?.title ?? '' }),
+      readVideo: () => ({ videoId: this.videoId, title: this.#recordId === this.videoId ? (this.#record?.title ?? '') : '' }),
+      isWaiting: () => this.#isWaiting,
       load: (videoId, { token, autoplay }) => {
         this.token = token
         this.open(videoId, autoplay)
@@ -81,9 +86,13 @@ export class VitascopePlayer extends HTMLElement {
     })
   }
 
-  /** Returns the settings of the current video about pages that embed it, as soon as its record is known. */
-  async readEmbedApiSettings(): Promise<EmbedApiSettings> {
-    await this.#firstState.promise
+  /** Resolves when the record of the first video is known, or that it has none. */
+  whenFirstState(): Promise<void> {
+    return this.#firstState.promise
+  }
+
+  /** Returns the settings of the current video about pages that embed it. */
+  readEmbedApiSettings(): EmbedApiSettings {
     return this.#record?.settings.embedApi ?? { isEnabled: true, domains: [] }
   }
 
@@ -100,7 +109,10 @@ export class VitascopePlayer extends HTMLElement {
     this.#endPlayback = () => {}
     this.#accessToken = undefined
     this.#shell.showBadge('')
+    // Videos that were played before this one may have been interrupted.
+    delete this.#shell.frame.dataset['roll']
     this.card = ''
+    this.#setWaiting(false)
     void this.#follow(this.#shell, this.#stop.signal)
   }
 
@@ -124,6 +136,7 @@ export class VitascopePlayer extends HTMLElement {
       const title = 'record' in result ? result.record.title : ''
       if ('record' in result) {
         this.#record = result.record
+        this.#recordId = this.videoId
         setTitle(shell, title)
       }
       shell.frame.dataset['skin'] = this.skin ?? ('record' in result ? readSkin(result.record.skin) : undefined) ?? 'akita'
@@ -132,6 +145,7 @@ export class VitascopePlayer extends HTMLElement {
       if (state.kind === 'playable') {
         this.card = ''
         const isLocked = !isPlaying && state.record.settings.passwordProtected && this.token === undefined
+        if (isLocked) this.#setWaiting(true)
         const entry = isLocked ? await requestPassword(shell, this.videoId, state.record.title, signal) : undefined
         if (isLocked && entry === undefined) return
         if (entry) this.#keepAccess(entry.access, signal)
@@ -172,6 +186,7 @@ export class VitascopePlayer extends HTMLElement {
   ): Promise<{ shouldAutoplay: boolean; hadForm: boolean } | undefined> {
     const { contactForm } = record
     const hadForm = contactForm !== undefined && !wasSubmitted(contactForm.id)
+    if (hadForm) this.#setWaiting(true)
     if (hadForm && !(await requestContact(shell, contactForm, this.videoId, signal))) return undefined
     const shouldAutoplay = this.autoplay || hadForm || hasAutoplaySetting(record)
     const hasPlayedRolls = await this.#playRolls(shell, 'pre', record, shouldAutoplay, signal)
@@ -187,6 +202,7 @@ export class VitascopePlayer extends HTMLElement {
     signal: AbortSignal,
   ): Promise<boolean> {
     const { rolls } = record.settings
+    if (rolls[kind].length > 0) this.#setWaiting(true)
     return playRolls(
       {
         ...{ shell, kind, shouldAutoplay, captionPreference: this.#captionPreference, showTimer: rolls.showTimer },
@@ -211,9 +227,15 @@ export class VitascopePlayer extends HTMLElement {
 
   #showCard(shell: PlayerShell, state: CardState, title: string, retry?: () => void): void {
     showCard(shell, state, title, retry)
+    this.#setWaiting(true)
     if (state.kind !== 'message') return
     this.card = `${state.heading}. ${state.detail}`
     this.onCard(this.card)
+  }
+
+  #setWaiting(isWaiting: boolean): void {
+    this.#isWaiting = isWaiting
+    this.#shell?.source.onChange.dispatchEvent(new Event('change'))
   }
 
   /** Returns the token of the page address, or else the one that the viewer got for the password. */
@@ -227,6 +249,7 @@ export class VitascopePlayer extends HTMLElement {
   }
 
   #play(shell: PlayerShell, record: VideoRecord, shouldAutoplay: boolean, signal: AbortSignal): void {
+    this.#setWaiting(false)
     // The controls and the views of this video end before another video is played after it.
     const end = new AbortController()
     const ownSignal = AbortSignal.any([signal, end.signal])
