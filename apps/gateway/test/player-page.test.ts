@@ -144,6 +144,12 @@ test('a page that the rules of the video do not allow shows a message instead of
   expect(html).not.toContain('og:title')
 })
 
+test('a player page that loads another video is decided by the page that embeds it', async () => {
+  const fetchFrom = (embedder: string) =>
+    fetch(`${gateway.url}/player/42`, { headers: { referer: gateway.url, 'x-vitascope-embedder': embedder } })
+  expect([(await fetchFrom('https://news.example/')).status, (await fetchFrom('https://evil.example/')).status]).toEqual([200, 403])
+})
+
 test('the rules of a video decide with the token in the URL of its page', async () => {
   decidedTokens.length = 0
   for (const query of ['?token=head.body.tag&autoplay=1', '', `?token=${'x'.repeat(2_049)}`])

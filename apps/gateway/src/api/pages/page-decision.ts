@@ -41,7 +41,7 @@ export function createPageDecider({
       signal: AbortSignal.timeout(TIMEOUT_MS),
       deadline: new Date(Date.now() + TIMEOUT_MS),
     }
-    const viewer = { address, referrer: request.headers.referer ?? '' }
+    const viewer = { address, referrer: readEmbedder(request) }
     try {
       if (kind === 'playlist') return await services.playbackRules.decidePlaylistPage({ playlistId: id, ...viewer }, call)
       const token = readToken(request.originalUrl)
@@ -53,6 +53,15 @@ export function createPageDecider({
       throw error
     }
   }
+}
+
+/**
+ * Returns the URL of the page that embeds the player page. A player page that loads another video sends it in a header,
+ * because its own URL would be the `Referer`.
+ */
+function readEmbedder({ headers }: Request): string {
+  const embedder = headers['x-vitascope-embedder']
+  return typeof embedder === 'string' ? embedder : (headers.referer ?? '')
 }
 
 /** Returns the token in the query of a player page, or an empty text. The app parses no queries. */
