@@ -19,6 +19,7 @@ describeInBrowser('the access of a page to the player', () => {
     fixture = await startPlayerFixture()
     const { platform, video } = fixture
     platform.setRecord('v', video())
+    for (const id of ['other', 'closed', 'locked']) platform.setHead(id, '<meta name="vitascope:shows" content="video">')
     platform.setRecord('other', video({ video_title: 'Other' }))
     platform.setRecord('closed', video({ video_title: 'Closed', player_settings: { javascript_api_allowed_domains: 'www.example.org' } }))
     platform.setRecord('locked', video({ player_settings: { password_protected: '1' } }))

@@ -29,6 +29,9 @@ describeInBrowser('a page of another origin with a strict policy', () => {
     const { platform, video } = fixture
     const chapters = ['First', 'Second'].map((title, index) => ({ title, start: 3 * index }))
     platform.setRecord('v', video({ chapters }))
+    platform.setHead('other', '<meta name="vitascope:shows" content="video">')
+    platform.setHead('denied', '<meta name="vitascope:shows" content="none"><meta name="vitascope:denied" content="Not on this page.">')
+    platform.setRecord('denied', video({ video_title: 'Denied' }))
     platform.setRecord('other', video({ video_title: 'Other' }))
     platform.setRecord('closed', video({ player_settings: { javascript_api_allowed_domains: 'www.example.org' } }))
     platform.setRecord('off', video({ player_settings: { use_javascript_api: '0' } }))
@@ -118,6 +121,15 @@ describeInBrowser('a page of another origin with a strict policy', () => {
     for (const [index, at] of updates.entries()) if (index > 0) expect(at - (updates[index - 1] ?? 0)).toBeGreaterThan(200)
     expect(fixture.errors).toEqual([])
   }, 90_000)
+
+  test('cannot load a video whose rules do not allow the page', async () => {
+    await openPlayer('v')
+    await waitForTracks()
+    await command('load', 'denied', { autoplay: true })
+    await page.frameLocator('iframe').getByText('Not on this page.').waitFor({ timeout: 20_000 })
+    expect(fixture.platform.requestedPaths).not.toContain('/v2/video/denied?player_settings=true')
+    expect((await command('play')).reason).toBe('not_playable')
+  }, 60_000)
 
   test('gets a reason for commands that are refused, and no exception', async () => {
     await openPlayer('v')

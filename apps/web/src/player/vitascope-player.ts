@@ -1,5 +1,6 @@
 import type { PlayerControl } from '../embed-api/player-control.ts'
 import { text } from '../language/text.ts'
+import { checkEmbedder } from '../page/check-embedder.ts'
 import { withToken } from '../page/page-address.ts'
 import type { CaptionPreference } from '../playback/show-on-load.ts'
 import { pause } from '../recovery/pause.ts'
@@ -59,6 +60,8 @@ export class VitascopePlayer extends HTMLElement {
   readonly #firstState = Promise.withResolvers<void>()
   /** True while the viewer sees a message, a form or another video instead of the video. */
   #isWaiting = false
+  /** True if the page that embeds the player has loaded the video. */
+  #isLoadedByPage = false
   #stop = new AbortController()
   #shell: PlayerShell | undefined
   readonly #captionPreference: CaptionPreference = createCaptionPreference()
@@ -81,6 +84,7 @@ export class VitascopePlayer extends HTMLElement {
       isWaiting: () => this.#isWaiting,
       load: (videoId, { token, autoplay }) => {
         this.token = token
+        this.#isLoadedByPage = true
         this.open(videoId, autoplay)
       },
     })
@@ -127,9 +131,10 @@ export class VitascopePlayer extends HTMLElement {
     let isPlaying = false
     let pollNow = new AbortController()
     while (!signal.aborted) {
+      const denied = this.#isLoadedByPage && !isPlaying ? await checkEmbedder(this.videoId, this.token, readEmbedder(), signal) : undefined
       const firstResult = this.firstResult
       this.firstResult = undefined
-      const result = this.knownResult ?? (await (firstResult ?? fetchVideo(this.videoId, signal)))
+      const result = denied ?? this.knownResult ?? (await (firstResult ?? fetchVideo(this.videoId, signal)))
       if ('status' in result && result.status === 404 && (await this.onMissing())) return
       if (signal.aborted) return
       const state = toPageState(result, this.#currentToken() !== undefined)
@@ -272,6 +277,11 @@ export class VitascopePlayer extends HTMLElement {
     this.#endPlayback = () => end.abort()
     this.#setStoryboard = playing.setStoryboard
   }
+}
+
+/** Returns the URL or the origin of the page that embeds this page. */
+function readEmbedder(): string {
+  return document.referrer || (location.ancestorOrigins?.[0] ?? '')
 }
 
 type CardState = Exclude<PageState, { kind: 'playable' }>

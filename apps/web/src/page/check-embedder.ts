@@ -1,0 +1,37 @@
+import { pause } from '../recovery/pause.ts'
+import type { VideoResult } from '../video/page-state.ts'
+import { readPageFacts } from './page-facts.ts'
+
+/** Header with the URL of the page that embeds this one. The server decides by it instead of `Referer`. */
+const EMBEDDER = 'X-Vitascope-Embedder'
+const TIMEOUT_MS = 10_000
+const RETRY_DELAY_MS = 2_000
+
+/**
+ * Requests the player page of another video, as the page that embeds this one would. Returns the result that is known
+ * from the page if its rules do not allow it, or if there is no such video. It is repeated until the server has decided,
+ * because the files of the video are served to every page that was shown.
+ */
+export async function checkEmbedder(
+  videoId: string,
+  token: string | undefined,
+  embedder: string,
+  signal: AbortSignal,
+): Promise<VideoResult | undefined> {
+  const query = token === undefined ? '' : `?${new URLSearchParams({ token })}`
+  while (!signal.aborted) {
+    try {
+      const response = await fetch(`/player/${encodeURIComponent(videoId)}${query}`, {
+        headers: { [EMBEDDER]: embedder },
+        cache: 'no-store',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      })
+      const facts = readPageFacts(new DOMParser().parseFromString(await response.text(), 'text/html'))
+      if (facts.pageKind !== '') return facts.missingResult
+    } catch {
+      // The server cannot be reached.
+    }
+    await pause(RETRY_DELAY_MS, signal)
+  }
+  return undefined
+}
