@@ -33,6 +33,8 @@ export class VitascopePlayerElement extends Base {
   static readonly observedAttributes = ['host', 'video', 'title', ...PARAMETERS, ...FLAGS]
   #player: Player | undefined
   #isQueued = false
+  /** Volume of a command without a result so far. A command for `muted` must not restore the old volume. */
+  #requestedVolume: number | undefined
 
   /** Controls of the player in the frame. Undefined without `host` and `video`. */
   get controller(): Player | undefined {
@@ -64,11 +66,16 @@ export class VitascopePlayerElement extends Base {
   }
 
   get volume(): number {
-    return this.state?.volume ?? 1
+    return this.#requestedVolume ?? this.state?.volume ?? 1
   }
 
   set volume(volume: number) {
-    this.#send((player) => player.setVolume(volume))
+    this.#requestedVolume = volume
+    this.#send((player) =>
+      player.setVolume(volume).finally(() => {
+        if (this.#requestedVolume === volume) this.#requestedVolume = undefined
+      }),
+    )
   }
 
   get muted(): boolean {
@@ -139,6 +146,7 @@ export class VitascopePlayerElement extends Base {
   #render(): void {
     this.#player?.destroy()
     this.#player = undefined
+    this.#requestedVolume = undefined
     const source = this.#readSource()
     const root = this.shadowRoot ?? this.attachShadow({ mode: 'open' })
     if (source === undefined) {
