@@ -85,13 +85,13 @@ export const settingChanges = z.strictObject({
     { pattern: /^[A-Za-z]*$/, message: 'must be a word of letters' },
     { description: '`wmode` of older players, as one word. The default is `direct`.', example: 'direct' },
   ).optional(),
-  use_javascript_api: switchField('Pages that embed the player may control it.', 1),
+  use_javascript_api: switchField('Pages that embed the player may control it. If it is 0, only pages of the platform itself may.', 1),
   javascript_api_allowed_domains: text(
     2_000,
     {},
     {
       description:
-        'Domains whose pages may control the player, such as `www.example.org` or `*.example.org`, separated by commas, spaces or lines. If it is empty, all pages that embed the player may.',
+        'Domains whose pages may control the player, such as `www.example.org` or `*.example.org`, separated by commas, spaces or lines. If it is empty, all pages that embed the player may. Pages of the platform itself always may.',
     },
   ).optional(),
 })
