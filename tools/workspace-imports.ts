@@ -20,7 +20,8 @@ const ONLY_TESTS = new Set(['@vitascope/e2e', '@vitascope/testing'])
  */
 export function findUnlistedImports(root: string): string[] {
   const shared = names(readManifest(root))
-  const folders = ['apps', 'libs', 'packages'].flatMap((kind) => readdirSync(join(root, kind)).map((name) => join(root, kind, name)))
+  const kinds = ['apps', 'libs', 'packages'].filter((kind) => existsSync(join(root, kind)))
+  const folders = kinds.flatMap((kind) => readdirSync(join(root, kind)).map((name) => join(root, kind, name)))
   return [...folders, join(root, 'e2e')]
     .filter((folder) => existsSync(join(folder, 'package.json')))
     .flatMap((folder) => findUnlistedOfFolder(folder, shared).map((problem) => relative(root, folder) + problem))
