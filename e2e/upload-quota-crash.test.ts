@@ -140,6 +140,7 @@ test('a form that is accepted while the catalogue is down counts once after a re
   sending.end(body.subarray(MB))
   await readResponse(sending)
   await postUntilAccepted(body)
+  await waitUntilReady()
   await endOrphans()
   expect(await reservedBytes()).toBe(file.length)
 }, 120_000)
@@ -173,6 +174,10 @@ async function killAndWait(name: string, lockOfDatabase?: { release(): Promise<v
   await lockOfDatabase?.release()
   const isBack = () => platform.pid(name) !== before && platform.pid(name) !== undefined
   await waitFor(isBack, { timeout: 20_000, describe: `${name} to be started again` })
+  await waitUntilReady()
+}
+
+async function waitUntilReady(): Promise<void> {
   const isReady = async () => (await fetch(`${platform.url}/readyz`)).ok
   await waitFor(isReady, { timeout: 30_000, describe: 'the platform to be ready' })
 }
