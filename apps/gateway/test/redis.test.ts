@@ -29,6 +29,7 @@ withRedis('two gateways with one Redis', () => {
         limits: { ...DEFAULT_LIMITS, key: 1, address: 1_000, burst: 10 },
       })
     gateways = [await start(), await start()]
+    await waitUntilShared()
   })
   beforeEach(() => {
     key = nextApiKey()
@@ -36,8 +37,7 @@ withRedis('two gateways with one Redis', () => {
   })
   afterEach(async () => {
     await waitFor(async () => (await admin.ping()) === 'PONG', { timeout: 20_000, describe: 'Redis to be available' })
-    // Both gateways use Redis again and share their counts.
-    await waitFor(async () => (await shared()) === true, { timeout: 20_000, describe: 'both gateways to share their counts' })
+    await waitUntilShared()
   })
   afterAll(async () => {
     admin?.disconnect()
@@ -52,7 +52,9 @@ withRedis('two gateways with one Redis', () => {
     await response.arrayBuffer()
     return Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1])
   }
-  async function shared(): Promise<boolean> {
+  /** Waits until both gateways use Redis and share their counts. */
+  const waitUntilShared = () => waitFor(isShared, { timeout: 20_000, describe: 'both gateways to share their counts' })
+  async function isShared(): Promise<boolean> {
     const fresh = nextApiKey()
     standIns.keys.set(fresh, { keyId: String(++keys), userType: 'system', organisationId: '1', resources: ['sample::get'] })
     return (await readRemaining(0, fresh)) === 9 && (await readRemaining(1, fresh)) === 8
