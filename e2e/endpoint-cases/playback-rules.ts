@@ -120,6 +120,11 @@ const writeCalls =
         payload: one(deny({ domain: ['exa*mple.com', 'ok.example'], cidr: ['300.1.1.1'], country: ['UK'], unknown_country: 0 })),
         fields: ['rules[0].when.cidr[0]', 'rules[0].when.country[0]', 'rules[0].when.domain[0]'],
       },
+      {
+        ...call,
+        payload: one(deny({ domain: ['a.*.example.com'], referrer: ['javascript:1'], colour: 'red' })),
+        fields: ['rules[0].when.colour', 'rules[0].when.domain[0]', 'rules[0].when.referrer[0]'],
+      },
       { ...call, payload: one(deny({ country: ['DE'] })), fields: ['rules[0].when.unknown_country'] },
       { ...call, payload: one(deny({ kind: ['film'] })), fields: ['rules[0].when.kind[0]'] },
       { ...call, payload: one({ ...allow({}), report_only: 1 }), fields: ['rules[0].report_only'] },

@@ -28,6 +28,7 @@ export {
   RULE_LIMITS,
   type Rule,
   type RuleFields,
+  VALUE_FAULTS,
 } from './rules.ts'
 /** Tokens of viewers. */
 export { isTokenText, type TokenRequest, type TokenVerification, type VerifyingKeys, verifyToken } from './token.ts'

@@ -70,6 +70,14 @@ export const RULE_LIMITS = { rules: 100, values: 100, nameLength: 100, messageLe
 
 const KINDS: ReadonlySet<string> = new Set(PLAYBACK_KINDS)
 
+/** Returns the fault of one value of a condition, or undefined if the value is valid. */
+export const VALUE_FAULTS = {
+  domain: (text: string) => (parseDomainPattern(text) ? undefined : 'must be a domain such as example.com or *.example.com'),
+  referrer: (text: string) => (parseReferrerPattern(text) ? undefined : 'must be an http or https URL, whose path may end with *'),
+  country: (text: string) => (isCountryCode(text) ? undefined : 'must be a country code of ISO 3166-1, such as DE'),
+  cidr: (text: string) => parseAddressRules([text]).errors?.[0]?.message,
+} as const
+
 /**
  * Compiles rules. Returns an error for each invalid field, named like `rules[2].when.cidr[0]`. The fields have the names
  * of the REST interface.
@@ -98,31 +106,27 @@ function compileConditions(when: ConditionFields | undefined, report: (path: str
   for (const [name, values] of Object.entries(lists)) {
     if ((values?.length ?? 0) > RULE_LIMITS.values) report(`when.${name}`, `must have at most ${RULE_LIMITS.values} values`)
   }
-  const parseEach = <T>(name: keyof typeof lists, parse: (text: string) => T | undefined, message: string): T[] =>
-    (lists[name] ?? []).flatMap((text, index) => {
-      const value = parse(text)
-      if (value === undefined) report(`when.${name}[${index}]`, message)
-      return value === undefined ? [] : [value]
-    })
-  const addresses = parseAddressRules(when?.cidr ?? [], 'when.cidr')
-  for (const error of addresses.errors ?? []) report(error.field, error.message)
-  const countries = parseEach(
-    'country',
-    (code) => (isCountryCode(code) ? code : undefined),
-    'must be a country code of ISO 3166-1, such as DE',
-  )
+  for (const [index, kind] of (when?.kind ?? []).entries())
+    if (!KINDS.has(kind)) report(`when.kind[${index}]`, `must be one of ${PLAYBACK_KINDS.join(', ')}`)
+  for (const name of ['domain', 'referrer', 'country', 'cidr'] as const) {
+    for (const [index, text] of (when?.[name] ?? []).entries()) {
+      const fault = VALUE_FAULTS[name](text)
+      if (fault !== undefined) report(`when.${name}[${index}]`, fault)
+    }
+  }
+  const countries = when?.country ?? []
   if (countries.length > 0 && when?.unknownCountry === undefined)
     report('when.unknown_country', 'must be true or false: it decides for viewers whose country is unknown')
   const [from, until] = [when?.from?.getTime() ?? Number.NEGATIVE_INFINITY, when?.until?.getTime() ?? Number.POSITIVE_INFINITY]
   if (from >= until) report('when.time.until', 'must be after `from`')
   return {
-    domains: parseEach('domain', parseDomainPattern, 'must be a domain such as example.com or *.example.com'),
-    referrers: parseEach('referrer', parseReferrerPattern, 'must be an http or https URL, whose path may end with *'),
+    domains: (when?.domain ?? []).flatMap((text) => parseDomainPattern(text) ?? []),
+    referrers: (when?.referrer ?? []).flatMap((text) => parseReferrerPattern(text) ?? []),
     countries: new Set(countries),
     unknownCountry: when?.unknownCountry ?? false,
-    addresses: addresses.rules ?? [],
+    addresses: parseAddressRules(when?.cidr ?? []).rules ?? [],
     claims: compileClaims(when?.claim ?? [], report),
-    kinds: new Set(parseEach('kind', (kind) => (KINDS.has(kind) ? kind : undefined), `must be one of ${PLAYBACK_KINDS.join(', ')}`)),
+    kinds: new Set(when?.kind ?? []),
     from,
     until,
   }

@@ -44,6 +44,22 @@ describe('the rules of a video', () => {
     expect(after?.sets).toHaveLength(1)
     expect(after?.sets[0]?.version).not.toBe(before?.sets[0]?.version)
   })
+  test('keep the URLs of its files if it was restricted before, or if everyone may still watch it', async () => {
+    const { videoId } = await catalogue.play({}, { organisationId: '7' })
+    const target = { videoId, scope: '7' }
+    const readVersion = async () => (await findPolicy(videoId))?.sets[0]?.version
+    const open = await readVersion()
+    await store.set(target, list({ defaultDecision: undefined, rules: [{ ...rule, allows: true }] }))
+    expect(await readVersion()).toBe(open)
+    await store.set(target, list())
+    const restricted = await readVersion()
+    expect(restricted).not.toBe(open)
+    await store.set(target, list({ rules: [rule, rule] }))
+    await store.set(target, list({ defaultDecision: 'allow', rules: [] }))
+    expect(await readVersion()).toBe(restricted)
+    await store.set(target, list({ defaultDecision: undefined, rules: [rule] }))
+    expect(await readVersion()).not.toBe(restricted)
+  })
   test('of another organisation are neither read nor changed', async () => {
     const { videoId } = await catalogue.play({}, { organisationId: '7' })
     for (const target of [

@@ -67,6 +67,7 @@ export function createPlaybackRulesStore(db: Db): PlaybackRulesStore {
     set: (target, { defaultDecision, rules }, signal) =>
       db.transaction(async (tx) => {
         const { organisationId, videoId, mediaId } = await lockTarget(tx, target)
+        const before = await findStored(tx, organisationId, videoId)
         const conflict = videoId === null ? '(organisation_id) where video_id is null' : '(video_id) where video_id is not null'
         const [row] = await tx.query<Row>(
           `insert into playback_rules (organisation_id, video_id, default_decision, rules) values ($1, $2, $3, $4)
@@ -82,11 +83,30 @@ export function createPlaybackRulesStore(db: Db): PlaybackRulesStore {
           objectKey: `playback_rules:${videoId ?? organisationId}`,
           data,
         })
-        // URLs that a CDN may have cached for everyone stop working.
-        if (mediaId !== null) await rotateDeliveryUrls(tx, mediaId, videoId)
-        return toRules(row)
+        const changed = toRules(row)
+        // URLs that a CDN may have cached for everyone stop working. Files of a restricted video are
+        // never cached, so a playing viewer that the new rules allow keeps its URLs.
+        if (mediaId !== null && mayRestrict(before, changed)) await rotateDeliveryUrls(tx, mediaId, videoId)
+        return changed
       }, signal),
   }
+}
+
+async function findStored(tx: Transaction, organisationId: string, videoId: string | null): Promise<StoredPlaybackRules> {
+  const [row] = await tx.query<Row>('select * from playback_rules where organisation_id = $1 and video_id is not distinct from $2', [
+    organisationId,
+    videoId,
+  ])
+  return row ? toRules(row) : NO_RULES
+}
+
+/** Returns whether everyone may have been allowed before a change, and no longer after it. */
+function mayRestrict(before: StoredPlaybackRules, after: StoredPlaybackRules): boolean {
+  return !deniesSomeone(before) && (deniesSomeone(after) || before.defaultDecision !== after.defaultDecision)
+}
+
+function deniesSomeone({ defaultDecision, rules }: StoredPlaybackRules): boolean {
+  return defaultDecision === 'deny' || rules.some(({ allows, reportOnly }) => !allows && !reportOnly)
 }
 
 interface Locked {

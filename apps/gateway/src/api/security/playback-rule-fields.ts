@@ -1,4 +1,4 @@
-import { PLAYBACK_KINDS, RULE_LIMITS } from '@vitascope/playback-policy'
+import { PLAYBACK_KINDS, RULE_LIMITS, VALUE_FAULTS } from '@vitascope/playback-policy'
 import { PlaybackDefault, type PlaybackRule, type PlaybackRules } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { z } from 'zod'
 import { clearable, flag, list, map, object, oneOf, text, timestamp } from '../../server/schema/fields.ts'
@@ -7,22 +7,22 @@ import { formatOptionalTimestamp } from '../../server/schema/response-format.ts'
 const MAX_URL_LENGTH = 2_048
 const DECISIONS = ['allow', 'deny'] as const
 
-const values = (maxLength: number, description: string, example: readonly string[]) =>
-  list(text(maxLength, { min: 1 }), { max: RULE_LIMITS.values }, { description, example }).optional()
+const values = (name: keyof typeof VALUE_FAULTS, maxLength: number, description: string, example: readonly string[]) =>
+  list(text(maxLength, { min: 1, findFault: VALUE_FAULTS[name] }), { max: RULE_LIMITS.values }, { description, example }).optional()
 
 const conditions = z.strictObject({
-  domain: values(260, 'Domains of the page that embeds the player. `*.example.com` matches every domain below `example.com`.', [
+  domain: values('domain', 260, 'Domains of the page that embeds the player. `*.example.com` matches every domain below `example.com`.', [
     'example.com',
     '*.example.com',
   ]),
-  referrer: values(MAX_URL_LENGTH, 'URLs of that page without query. A final `*` matches any rest of the path.', [
+  referrer: values('referrer', MAX_URL_LENGTH, 'URLs of that page without query. A final `*` matches any rest of the path.', [
     'https://example.com/courses/*',
   ]),
-  country: values(2, 'ISO 3166-1 codes of the country of the address.', ['DE', 'AT']),
+  country: values('country', 2, 'ISO 3166-1 codes of the country of the address.', ['DE', 'AT']),
   unknown_country: flag({
     description: 'Whether the country condition is true if the country is unknown. It is required with `country`.',
   }).optional(),
-  cidr: values(100, 'IPv4 and IPv6 addresses and networks.', ['192.0.2.0/24']),
+  cidr: values('cidr', 100, 'IPv4 and IPv6 addresses and networks.', ['192.0.2.0/24']),
   claim: map(
     list(text(RULE_LIMITS.claimLength), { max: RULE_LIMITS.values }),
     { max: RULE_LIMITS.values, key: /^.{1,100}$/su, keyMessage: 'names must have 1 to 100 characters' },

@@ -1,5 +1,6 @@
 import { PLAYBACK_KINDS } from '@vitascope/playback-policy'
 import type { FiredPlaybackRule, SetPlaybackRulesRequest } from '@vitascope/proto/catalogue/v1/playback_rules'
+import { normaliseAddress } from '@vitascope/security'
 import { z } from 'zod'
 import { type Context, route } from '../../server/route/route.ts'
 import { id, idField, int, oneOf, text, timestamp } from '../../server/schema/fields.ts'
@@ -44,7 +45,8 @@ export const setVideoRules = route({
   section,
   access: 'user',
   summary: 'Replace the playback rules of a video',
-  description: `${replaces} The URLs of its files change, so that caches cannot return them to denied viewers.`,
+  description: `${replaces} If everyone could watch the video before, the URLs of its files change, so that caches cannot return them to
+denied viewers.`,
   params: z.object({ videoId: id('video') }),
   payload: ruleChanges,
   response: PlaybackRulesResponse,
@@ -77,6 +79,10 @@ export const setOrganisationRules = route({
     setRules({ $case: 'organisationId', value: requestedOrganisation(context.caller, params.organisationId) }, payload, context),
 })
 
+function findAddressFault(address: string): string | undefined {
+  return normaliseAddress(address) === undefined ? 'must be an IPv4 or IPv6 address' : undefined
+}
+
 const firedRule = z.object({
   list: z.enum(['video', 'organisation']).meta({ description: 'The list of the rule.' }),
   index: schema.int('Position in the list, starting at 0.', 0),
@@ -94,7 +100,11 @@ export const explainPlayback = route({
   payload: z.strictObject({
     video_id: idField('video'),
     kind: oneOf(PLAYBACK_KINDS, { description: 'What is requested.' }),
-    address: text(100, { min: 1 }, { description: 'IPv4 or IPv6 address of the viewer.', example: '192.0.2.7' }),
+    address: text(
+      100,
+      { min: 1, findFault: findAddressFault },
+      { description: 'IPv4 or IPv6 address of the viewer.', example: '192.0.2.7' },
+    ),
     referrer: text(
       2_048,
       {},

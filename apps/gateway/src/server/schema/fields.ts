@@ -114,7 +114,12 @@ export function clearable<Inner extends z.ZodType>(inner: Inner) {
 /** A text of at most `max` characters (code points). With a `min` it must not be blank. */
 export function text(
   max: number,
-  { min = 0, pattern, message }: { min?: number; pattern?: RegExp; message?: string } = {},
+  {
+    min = 0,
+    pattern,
+    message,
+    findFault,
+  }: { min?: number; pattern?: RegExp; message?: string; findFault?: (text: string) => string | undefined } = {},
   docs: FieldDocs = {},
 ) {
   return field(
@@ -124,7 +129,9 @@ export function text(
       if (lengthUpTo(value, max) > max) return reject(`must have at most ${max} characters`)
       if (min > 0 && value.trim() === '') return reject('must not be blank')
       if (lengthUpTo(value, max) < min) return reject(`must have at least ${min} characters`)
-      return pattern === undefined || pattern.test(value) ? value : reject(message ?? 'is malformed')
+      if (pattern !== undefined && !pattern.test(value)) return reject(message ?? 'is malformed')
+      const fault = findFault?.(value)
+      return fault === undefined ? value : reject(fault)
     },
     z.string().meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max, ...docs }),
   )
