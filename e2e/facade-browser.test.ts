@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -31,7 +32,7 @@ const GRID = `<style>
   :root { color-scheme: light dark; }
   body { max-width: 1240px; margin: 0 auto; padding: 1.5rem 1rem; font: 16px/1.5 system-ui; }
   main { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: 1.25rem; }
-</style><h1>Latest videos</h1>`
+</style><header><h1>Latest videos</h1></header>`
 
 describeInBrowser('façades on a page of another origin', () => {
   let folder: string
@@ -155,6 +156,28 @@ describeInBrowser('façades on a page of another origin', () => {
         describe: 'the video to pause',
       })
       expect(pageErrors).toEqual([])
+      await page.context().close()
+    },
+    90_000,
+  )
+
+  test.each(['light', 'dark'] as const)(
+    'axe finds no violation on a %s page with façades and a player',
+    async (colorScheme) => {
+      const content = `<main>${ids
+        .slice(0, 3)
+        .map((id) => `<section>${facade(id)}</section>`)
+        .join('')}</main>${script()}`
+      site.serve(`/axe-${colorScheme}`, GRID + content)
+      const { page } = await open(`/axe-${colorScheme}`, { width: 390, height: 844 })
+      await page.emulateMedia({ colorScheme })
+      await waitForPosters(page, 3)
+      await page.getByRole('button').first().click()
+      await waitForPlayback(page)
+      await page.evaluate(axe.source)
+      const violations = await page.evaluate(`axe.run().then(({ violations }) =>
+      violations.map(({ id, nodes }) => ({ id, targets: nodes.map(({ target }) => target) })))`)
+      expect(violations).toEqual([])
       await page.context().close()
     },
     90_000,

@@ -21,7 +21,7 @@ export function oembedPage(dependencies: Parts): RequestHandler {
   const findShareData = createShareDataFinder(dependencies)
   return page('/oembed', async (request, response) => {
     const publicUrl = dependencies.publicUrl()
-    const { id, format, max } = readOembedRequest(readQuery(request), publicUrl)
+    const { id, format, max } = readOembedRequest(readQuery(request), publicUrl, request.headers.host)
     if (id === undefined) throw domainError('not_found', 'NOT_FOUND', 'url is not the URL of a player page of this platform')
     const shared = await findShareData(id, request, response)
     const { text, contentType } = formatOembed(oembedDocument(shared, max, publicUrl), format)

@@ -51,6 +51,13 @@ test.each([
   expect(read({ url }).id).toBeUndefined()
 })
 
+test('a page of the host to which the request was sent has its id', () => {
+  const query: [string, string][] = [['url', 'http://localhost:8080/player/42']]
+  expect(readOembedRequest(query, publicUrl).id).toBeUndefined()
+  expect(readOembedRequest(query, publicUrl, 'localhost').id).toBeUndefined()
+  expect(readOembedRequest(query, publicUrl, 'localhost:8080').id).toBe('42')
+})
+
 test('every bad field is listed at once', () => {
   expect(fieldsOf({})).toEqual(['url'])
   expect(fieldsOf({ maxwidth: '0', maxheight: '-1', url: 'x' })).toEqual(['maxwidth', 'maxheight', 'url'])

@@ -19,9 +19,10 @@ export interface OembedRequest {
 
 /**
  * Reads the query of an oEmbed request (oEmbed 1.0, section 2.2). Unknown parameters are ignored, as
- * consumers add their own. Throws `invalid` with all bad fields, then `FORMAT_UNSUPPORTED`.
+ * consumers add their own. `requestedHost` is the host and port to which the request was sent. Throws
+ * `invalid` with all bad fields, then `FORMAT_UNSUPPORTED`.
  */
-export function readOembedRequest(query: readonly Pair[], publicUrl: string): OembedRequest {
+export function readOembedRequest(query: readonly Pair[], publicUrl: string, requestedHost = ''): OembedRequest {
   const errors: FieldError[] = []
   const read = (field: string) => {
     const [value, ...more] = query.flatMap(([name, value]) => (name === field ? [value] : []))
@@ -43,7 +44,7 @@ export function readOembedRequest(query: readonly Pair[], publicUrl: string): Oe
   if (format !== 'json' && format !== 'xml') {
     throw domainError('invalid', 'FORMAT_UNSUPPORTED', 'this format is not supported; use json or xml')
   }
-  return { id: findPageId(url ?? '', publicUrl), format, max }
+  return { id: findPageId(url ?? '', [new URL(publicUrl).host, requestedHost]), format, max }
 }
 
 /** Returns the URL of the oEmbed document of a player page. */
@@ -52,11 +53,11 @@ export function oembedUrl(id: string, format: OembedFormat, publicUrl: string): 
 }
 
 /**
- * Returns the id in the URL of a player page of this platform. The query is ignored. Consumers may
- * have changed the scheme, so only the host and port are compared.
+ * Returns the id in the URL of a player page with one of the hosts. The query is ignored. Consumers
+ * may have changed the scheme, so only the host and port are compared.
  */
-function findPageId(url: string, publicUrl: string): string | undefined {
+function findPageId(url: string, hosts: readonly string[]): string | undefined {
   const { protocol, host, pathname } = new URL(url)
-  if (!/^https?:$/.test(protocol) || host !== new URL(publicUrl).host) return undefined
+  if (!/^https?:$/.test(protocol) || !hosts.includes(host)) return undefined
   return /^\/player\/(\d{1,19})\/?$/.exec(pathname)?.[1]
 }
