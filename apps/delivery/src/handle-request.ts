@@ -29,6 +29,9 @@ import { PLAYLIST_TYPE, serveObject } from './response/serve-object.ts'
 import type { SessionTracker } from './session-tracker.ts'
 import { createTokenVerifier } from './token-verifier.ts'
 
+/** Maximum age of a policy that does not contain the requested version: requests for old URLs load it at most this often. */
+const RECENT_MS = 50
+
 export interface DeliveryParts {
   policies: PolicyCache
   storage: ObjectStorage
@@ -95,14 +98,15 @@ export function createRequestHandler(parts: DeliveryParts) {
       return
     }
 
-    const serve = async (fresh: boolean) => {
-      const policy = await parts.policies.get(requested, { fresh })
+    const serve = async (maxAgeMs?: number): Promise<void> => {
+      const policy = await parts.policies.get(requested, maxAgeMs === undefined ? {} : { maxAgeMs })
       if (!policy) return sendProblem(response, 404, 'not_found')
       const token =
         requested.token === undefined ? undefined : await verify(requested.token, { videoId: policy.videoId, address, keys: policy.keys })
       // The version must be one of the video's sets, so that rotated URLs stop working.
       const set = policy.sets.find(({ version }) => version === requested.version)
-      if (!set) return sendProblem(response, 404, 'not_found')
+      // The URLs may have changed since the policy was cached.
+      if (!set) return maxAgeMs === undefined ? serve(RECENT_MS) : sendProblem(response, 404, 'not_found')
       const kind = findKind(requested)
       const maxHeight = token?.claims?.maxHeight
       const download = token?.download
@@ -144,11 +148,11 @@ export function createRequestHandler(parts: DeliveryParts) {
         const isMissing = isDomainError(error) && (error.kind === 'not_found' || error.reason === 'BAD_OBJECT_NAME')
         if (!isMissing) throw error
         // A set that was in progress may have been finished since the policy was cached.
-        if (previewJob(set.prefix) !== undefined && !fresh) return serve(true)
+        if (previewJob(set.prefix) !== undefined && maxAgeMs !== 0) return serve(0)
         sendProblem(response, 404, 'not_found')
       }
     }
-    await serve(false)
+    await serve()
   }
 }
 

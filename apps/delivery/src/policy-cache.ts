@@ -23,10 +23,10 @@ export type PolicyTarget = Pick<DeliveryPath, 'kind' | 'id'>
 
 export interface PolicyCache {
   /**
-   * Returns undefined if it does not exist. `fresh` bypasses the cache. Throws `unavailable` if the
-   * catalogue is unavailable and no recent policy is cached.
+   * Returns undefined if it does not exist. A cached policy is at most `maxAgeMs` old, 2 s by default. Throws `unavailable`
+   * if the catalogue is unavailable and no recent policy is cached.
    */
-  get(target: PolicyTarget, options?: { fresh?: boolean }): Promise<DeliveryPolicy | undefined>
+  get(target: PolicyTarget, options?: { maxAgeMs?: number }): Promise<DeliveryPolicy | undefined>
 }
 
 /** Creates the cache. Concurrent requests for the same policy share one call to the catalogue. */
@@ -57,10 +57,11 @@ export function createPolicyCache(policies: Client<typeof PlaybackPolicyServiceS
   }
 
   return {
-    async get(target, { fresh = false } = {}) {
+    async get(target, { maxAgeMs = FRESH_MS } = {}) {
       const key = `${target.kind} ${target.id}`
+      const isTooOld = (cache.last(key)?.ageMs ?? 0) >= maxAgeMs
       try {
-        return await cache[fresh ? 'reload' : 'get'](key, () => findOrUndefined(target))
+        return await cache[isTooOld ? 'reload' : 'get'](key, () => findOrUndefined(target))
       } catch (error) {
         const last = cache.last(key)
         if (last && last.ageMs < STALE_MS && isDomainError(error) && error.kind === 'unavailable') return last.value

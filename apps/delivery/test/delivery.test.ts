@@ -466,6 +466,16 @@ test('a changed policy takes effect within 5 s, and the earlier address then ret
   expect(Date.now() - began).toBeLessThan(5_000)
 })
 
+test('a new address works as soon as the record has it, although the earlier policy is cached', async () => {
+  const id = addVideo()
+  const began = Date.now()
+  expect((await get(`${id}/v1/h264_100.mp4`)).status).toBe(200)
+  policies.set(id, { sets: [{ version: 'v2', prefix: 'media/1/7-1' }] })
+  await waitFor(async () => (await get(`${id}/v2/h264_100.mp4`)).status === 200, { describe: 'the new address to return the file' })
+  // The policy is cached for 2 s.
+  expect(Date.now() - began).toBeLessThan(1_500)
+})
+
 describe('a presentation', () => {
   const both = [
     { version: 'v1', prefix: 'slides/5/8-1' },
