@@ -39,8 +39,8 @@ interface Session extends Omit<SessionRequest, 'address'> {
   sessionId: string
   address: string
   state: PlaybackSessionState
-  /** True if it made a request since the last report. */
-  isDue: boolean
+  /** Time of its first request since the last report, in milliseconds of `performance.now()`; undefined if it made none. */
+  dueSince: number | undefined
 }
 
 /**
@@ -62,11 +62,13 @@ export function createSessionTracker({
     gauge.set(sessions.size)
   })
   const report = async (signal: AbortSignal): Promise<void> => {
-    const due = [...sessions.values()].filter(({ isDue }) => isDue)
+    const due = [...sessions.values()].filter(({ dueSince }) => dueSince !== undefined)
     for (let start = 0; start < due.length; start += MAX_REPORTED) {
       const batch = due.slice(start, start + MAX_REPORTED)
-      for (const session of batch) session.isDue = false
-      const { states } = await client.reportPlaybackSessions({ sessions: batch }, serviceCall('delivery', randomUUID(), signal))
+      const now = performance.now()
+      const reported = batch.map((session) => ({ ...session, firstRequestAgeMs: Math.round(now - (session.dueSince ?? now)) }))
+      for (const session of batch) session.dueSince = undefined
+      const { states } = await client.reportPlaybackSessions({ sessions: reported }, serviceCall('delivery', randomUUID(), signal))
       for (const [index, session] of batch.entries()) session.state = states[index] ?? session.state
     }
   }
@@ -81,9 +83,9 @@ export function createSessionTracker({
       const key = `${videoId} ${sessionId}`
       const session = sessions.get(key) ?? {
         ...{ videoId, tokenId, sessionId, maxSessions, address: network, userAgent: agent },
-        ...{ state: PlaybackSessionState.PLAYBACK_SESSION_STATE_ACTIVE, isDue: true },
+        ...{ state: PlaybackSessionState.PLAYBACK_SESSION_STATE_ACTIVE, dueSince: undefined },
       }
-      session.isDue = true
+      session.dueSince ??= performance.now()
       session.maxSessions = maxSessions
       sessions.set(key, session)
       if (session.state === PlaybackSessionState.PLAYBACK_SESSION_STATE_TOO_MANY) return 'too_many_sessions'

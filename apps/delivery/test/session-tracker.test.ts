@@ -57,3 +57,15 @@ test('only sessions with requests are reported, in calls of at most 1,000', asyn
   await waitFor(() => reports.length === 3, { describe: 'the next report' })
   expect(reports[2]?.sessions).toMatchObject([{ videoId: '1', tokenId: 'one', maxSessions: 1, address: '192.0.2.7', userAgent: 'a' }])
 })
+
+test('the report states how long ago each session made its first request', async () => {
+  const { check, reports } = start(({ sessions }) => sessions.map(() => State.PLAYBACK_SESSION_STATE_ACTIVE))
+  const began = performance.now()
+  check(request)
+  await waitFor(() => performance.now() - began > 50, { describe: '50 ms to pass' })
+  check({ ...request, userAgent: 'b' })
+  check(request)
+  await waitFor(() => reports.length === 1, { describe: 'the report' })
+  const [first, second] = reports[0]?.sessions ?? []
+  expect((first?.firstRequestAgeMs ?? 0) - (second?.firstRequestAgeMs ?? 0)).toBeGreaterThanOrEqual(49)
+})

@@ -15,8 +15,8 @@ beforeEach(async () => {
 })
 afterAll(() => catalogue.close())
 
-const device = (sessionId: string, more: { tokenId?: string; maxSessions?: number } = {}) => ({
-  ...{ videoId, sessionId, tokenId: 'one', maxSessions: 2, address: '192.0.2.7', userAgent: `browser ${sessionId}` },
+const device = (sessionId: string, more: { tokenId?: string; maxSessions?: number; firstRequestAgeMs?: number } = {}) => ({
+  ...{ videoId, sessionId, tokenId: 'one', maxSessions: 2, address: '192.0.2.7', userAgent: `browser ${sessionId}`, firstRequestAgeMs: 0 },
   ...more,
 })
 /** Moves the requests of a session into the past. */
@@ -36,6 +36,12 @@ test('the devices that began first may continue, and a later one when one of the
   // It begins again, after the others.
   expect(await store.report([device('b'), device('c'), device('a')])).toEqual(['too_many', 'active', 'active'])
   expect(await store.report([device('b', { maxSessions: 3 })])).toEqual(['active'])
+})
+
+test('of devices in one report, those whose first request was earlier may continue', async () => {
+  const limit = { maxSessions: 1 }
+  const devices = [device('a', limit), device('b', { ...limit, firstRequestAgeMs: 900 }), device('c', { ...limit, firstRequestAgeMs: 100 })]
+  expect(await store.report(devices)).toEqual(['too_many', 'active', 'too_many'])
 })
 
 test('a device that a user ended stays ended, and another one may begin', async () => {

@@ -40,10 +40,10 @@ const KEPT = `interval '1 hour'`
 
 /** A session that was idle begins again, so that it does not displace others. */
 const REPORT = `
-  insert into playback_session (video_id, token_id, session_id, max_sessions, address, user_agent)
-  select r.video_id, r.token_id, r.session_id, r.max_sessions, r.address, r.user_agent
-  from unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[])
-    as r (video_id, token_id, session_id, max_sessions, address, user_agent)
+  insert into playback_session (video_id, token_id, session_id, max_sessions, address, user_agent, start_time)
+  select r.video_id, r.token_id, r.session_id, r.max_sessions, r.address, r.user_agent, now() - r.age_ms * interval '1 millisecond'
+  from unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::int[])
+    as r (video_id, token_id, session_id, max_sessions, address, user_agent, age_ms)
     join video v on v.video_id = r.video_id
   order by r.video_id, r.token_id, r.session_id
   on conflict (video_id, token_id, session_id) do update set
@@ -70,6 +70,7 @@ export function createPlaybackSessionStore(db: Db): PlaybackSessionStore {
         sessions.map(({ maxSessions }) => maxSessions),
         sessions.map(({ address }) => address),
         sessions.map(({ userAgent }) => userAgent),
+        sessions.map(({ firstRequestAgeMs }) => firstRequestAgeMs),
       ])
       const rows = await db.query<Row>(
         `select * from (${RANKED} where (s.video_id, s.token_id) in (select distinct * from unnest($1::bigint[], $2::text[]))) r

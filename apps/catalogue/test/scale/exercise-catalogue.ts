@@ -78,7 +78,7 @@ export async function exerciseCatalogue(send: CatalogueClients, size: SeedSize):
   const changedKey = PlaybackKey.fromPartial({ keyId, name: 'changed' })
   await send.playbackKeys.updatePlaybackKey({ key: changedKey, updateMask: ['name'], organisationId: '1' }, owner)
   await send.playbackKeys.deletePlaybackKey({ keyId, organisationId: '1' }, owner)
-  const session = { videoId, tokenId: '', sessionId: 'one', maxSessions: 1, address: '192.0.2.1', userAgent: '' }
+  const session = { videoId, tokenId: '', sessionId: 'one', maxSessions: 1, address: '192.0.2.1', userAgent: '', firstRequestAgeMs: 0 }
   await send.playbackSessions.reportPlaybackSessions({ sessions: [session] }, internal)
   await send.playbackSessions.listPlaybackSessions({ videoId }, owner)
   await send.playbackSessions.endPlaybackSession({ videoId, sessionId: 'one' }, owner)
