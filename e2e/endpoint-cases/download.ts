@@ -58,6 +58,10 @@ export const downloadRows: NounRows = {
         expect([saved.status, saved.bytes.equals(played), file.bytes]).toEqual([200, true, played.length])
         expect(file.filename).toBe(`${video.video_title}.mp4`)
         expect(saved.disposition).toBe(`attachment; filename=${file.filename}`)
+        const path = `/video/${video.video_id}`
+        await fixture.clients.uploader.patch(path, { video_title: 'clip.mp4' })
+        expect((await create(fixture, { file: key })).filename).toBe('clip.mp4')
+        await fixture.clients.uploader.patch(path, { video_title: video.video_title })
         const sound = await create(fixture, { file: 'audio' })
         expect((await save(sound.url)).bytes.equals(Buffer.from(await (await fetch(video.uri.audio)).arrayBuffer()))).toBe(true)
         // The token is valid for this file only, and not for the address of another viewer.

@@ -92,9 +92,13 @@ function findFile(
   return { file: `${key}.mp4`, filename: toFilename(title, '.mp4'), bytes: rendition.bytes, location: { path: rendition.path } }
 }
 
-/** Returns a name without characters that file systems reject. */
+/**
+ * Returns a name without characters that file systems reject. The title of a video is often the name of its file, so an
+ * ending that it already has is not repeated.
+ */
 function toFilename(name: string, ending: string): string {
-  const safe = name.replaceAll(/[\p{Cc}\p{Cf}/\\:*?"<>|]/gu, '_').trim()
+  const hasEnding = ending !== '' && name.toLowerCase().endsWith(ending.toLowerCase())
+  const safe = (hasEnding ? name.slice(0, -ending.length) : name).replaceAll(/[\p{Cc}\p{Cf}/\\:*?"<>|]/gu, '_').trim()
   return `${firstCharacters(safe, MAX_NAME_CHARACTERS) || 'video'}${ending}`
 }
 
