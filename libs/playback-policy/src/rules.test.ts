@@ -27,6 +27,7 @@ test.each<[string, RuleFields, string[]]>([
   ],
   ['a time', buildRule({ from: new Date(2), until: new Date(1) }), ['when.time.until']],
   ['a claim without values', buildRule({ claim: [{ name: 'group', values: [] }] }), ['when.claim.group']],
+  ['a claim that restricts the token', buildRule({ claim: [{ name: 'country', values: ['DE'] }] }), ['when.claim.country']],
   ['a message of an allowing rule', buildRule({}, { allows: true, message: 'no' }), ['message']],
   ['an allowing rule that only reports', buildRule({}, { allows: true, reportOnly: true }), ['report_only']],
   ['a long name and a long message', buildRule({}, { name: 'n'.repeat(101), message: 'm'.repeat(501) }), ['name', 'message']],

@@ -68,6 +68,11 @@ export interface Conditions {
 /** Maximum numbers in one list of rules. */
 export const RULE_LIMITS = { rules: 100, values: 100, nameLength: 100, messageLength: 500, claimLength: 100 } as const
 
+/** Claims that restrict a token by themselves. Conditions of rules cannot name them. */
+export const RESTRICTING_CLAIMS: ReadonlySet<string> = new Set([
+  ...['sub', 'exp', 'nbf', 'iat', 'aud', 'ip', 'country', 'max_height', 'max_sessions', 'kinds'],
+])
+
 const KINDS: ReadonlySet<string> = new Set(PLAYBACK_KINDS)
 
 /** Returns the fault of one value of a condition, or undefined if the value is valid. */
@@ -138,6 +143,7 @@ function compileClaims(claims: ConditionFields['claim'], report: (path: string, 
     const path = `when.claim.${name}`
     if (name === '' || name.length > RULE_LIMITS.claimLength)
       report('when.claim', `names must have 1 to ${RULE_LIMITS.claimLength} characters`)
+    if (RESTRICTING_CLAIMS.has(name)) report(path, 'cannot be a condition: this claim restricts the token by itself')
     if (values.length === 0 || values.length > RULE_LIMITS.values) report(path, `must have 1 to ${RULE_LIMITS.values} values`)
     if (values.some((value) => value.length > RULE_LIMITS.claimLength))
       report(path, `values must have at most ${RULE_LIMITS.claimLength} characters`)

@@ -67,7 +67,8 @@ test('the claims with a meaning restrict the token', async () => {
       maxSessions: 2,
       tokenId: 'one',
       kinds: new Set(['manifest', 'segment']),
-      custom: new Map(),
+      // A rule may name the token or its issuer.
+      custom: new Map([['iss', ['example']], ['jti', ['one']]]), // biome-ignore format: two entries
     },
   })
 })

@@ -5,7 +5,7 @@ import { isCountryCode } from './country-codes.ts'
 import type { TokenClaims, TokenRejection, VerifiedToken } from './decide.ts'
 import { parseDomainPattern } from './domain.ts'
 import type { PlaybackKey } from './public-key.ts'
-import { PLAYBACK_KINDS, type PlaybackKind, RULE_LIMITS } from './rules.ts'
+import { PLAYBACK_KINDS, type PlaybackKind, RESTRICTING_CLAIMS, RULE_LIMITS } from './rules.ts'
 
 export interface TokenRequest {
   videoId: string
@@ -33,8 +33,6 @@ const PATTERN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/
 const CLOCK_TOLERANCE_SECONDS = 30
 const MAX_DOMAINS = 20
 const MAX_SESSIONS = 1_000
-/** Claims with a meaning of their own, which conditions of rules do not see. */
-const REGISTERED = new Set(['sub', 'exp', 'nbf', 'iat', 'iss', 'aud', 'ip', 'country', 'max_height', 'max_sessions', 'kinds', 'jti'])
 
 /** Returns whether a text can be a token: three parts in base64url and at most 2,048 characters. */
 export function isTokenText(text: string): boolean {
@@ -155,7 +153,7 @@ function parseList<Value>(value: unknown, max: number, parse: (text: string) => 
 
 function readCustomClaims(payload: JWTPayload): TokenClaims['custom'] {
   const custom = Object.entries(payload).flatMap(([name, value]): [string, string[]][] => {
-    if (REGISTERED.has(name)) return []
+    if (RESTRICTING_CLAIMS.has(name)) return []
     const texts = (Array.isArray(value) ? value : [value]).filter((text) => typeof text === 'string')
     return texts.length === 0 ? [] : [[name, texts.slice(0, RULE_LIMITS.values)]]
   })

@@ -1,16 +1,18 @@
 import { PLAYBACK_KINDS, RULE_LIMITS, VALUE_FAULTS } from '@vitascope/playback-policy'
 import { PlaybackDefault, type PlaybackRule, type PlaybackRules } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { z } from 'zod'
+import { checked } from '../../server/schema/field.ts'
 import { clearable, flag, list, map, object, oneOf, text, timestamp } from '../../server/schema/fields.ts'
 import { formatOptionalTimestamp } from '../../server/schema/response-format.ts'
 
 const MAX_URL_LENGTH = 2_048
 const DECISIONS = ['allow', 'deny'] as const
 
+// An empty condition would be true for every request. It is rejected, because a program that collects the values may find none.
 const values = (name: keyof typeof VALUE_FAULTS, maxLength: number, description: string, example: readonly string[]) =>
-  list(text(maxLength, { min: 1, findFault: VALUE_FAULTS[name] }), { max: RULE_LIMITS.values }, { description, example }).optional()
+  list(text(maxLength, { min: 1, findFault: VALUE_FAULTS[name] }), { min: 1, max: RULE_LIMITS.values }, { description, example }).optional()
 
-const conditions = z.strictObject({
+const conditionFields = z.strictObject({
   domain: values('domain', 260, 'Domains of the page that embeds the player. `*.example.com` matches every domain below `example.com`.', [
     'example.com',
     '*.example.com',
@@ -24,8 +26,8 @@ const conditions = z.strictObject({
   }).optional(),
   cidr: values('cidr', 100, 'IPv4 and IPv6 addresses and networks.', ['192.0.2.0/24']),
   claim: map(
-    list(text(RULE_LIMITS.claimLength), { max: RULE_LIMITS.values }),
-    { max: RULE_LIMITS.values, key: /^.{1,100}$/su, keyMessage: 'names must have 1 to 100 characters' },
+    list(text(RULE_LIMITS.claimLength), { min: 1, max: RULE_LIMITS.values }),
+    { min: 1, max: RULE_LIMITS.values, key: /^.{1,100}$/su, keyMessage: 'names must have 1 to 100 characters' },
     {
       description: 'Accepted values of claims of the token, by name. Each claim must have one of its values.',
       example: { group: ['staff'] },
@@ -33,20 +35,27 @@ const conditions = z.strictObject({
   ).optional(),
   kind: list(
     oneOf(PLAYBACK_KINDS),
-    { max: PLAYBACK_KINDS.length },
+    { min: 1, max: PLAYBACK_KINDS.length },
     {
       description: 'What is requested: `page` is the player page, `manifest` the playlists, and `download` ' + 'files that are saved.',
       example: ['manifest', 'segment'],
     },
   ).optional(),
   time: object(
-    z.strictObject({
-      from: timestamp({ description: 'True from this time on. UTC.' }).optional(),
-      until: timestamp({ description: 'True until this time, exclusively. UTC.' }).optional(),
-    }),
+    checked(
+      z.strictObject({
+        from: timestamp({ description: 'True from this time on. UTC.' }).optional(),
+        until: timestamp({ description: 'True until this time, exclusively. UTC.' }).optional(),
+      }),
+      (time: object) => (Object.keys(time).length > 0 ? [] : [{ path: [], message: 'must have `from` or `until`' }]),
+    ),
     { description: 'Time of the request.' },
   ).optional(),
 })
+
+const conditions = checked(conditionFields, (when: z.output<typeof conditionFields>) =>
+  when.unknown_country === undefined || when.country ? [] : [{ path: ['unknown_country'], message: 'is only for rules with `country`' }],
+)
 
 const rule = z.strictObject({
   name: text(RULE_LIMITS.nameLength, {}, { description: 'Name for explanations and reports.', example: 'Only our sites' }).optional(),

@@ -198,7 +198,7 @@ export function jsonObject(maxBytes: number, docs: FieldDocs = {}) {
 /** An object with free names that match `key` and values of one schema, or its JSON text. */
 export function map<Value extends z.ZodType>(
   value: Value,
-  { max, key, keyMessage }: { max: number; key: RegExp; keyMessage: string },
+  { min = 0, max, key, keyMessage }: { min?: number; max: number; key: RegExp; keyMessage: string },
   docs: FieldDocs = {},
 ) {
   return field(
@@ -207,6 +207,7 @@ export function map<Value extends z.ZodType>(
       if (object instanceof Rejection) return object
       // A zod record drops this name silently.
       if (Object.hasOwn(object, '__proto__')) return reject(`has an invalid name: ${keyMessage}`)
+      if (Object.keys(object).length < min) return reject(`must have at least ${min} ${min === 1 ? 'entry' : 'entries'}`)
       return Object.keys(object).length > max ? reject(`must have at most ${max} entries`) : object
     },
     z.record(z.string().regex(key, keyMessage), value, problem('must be an object')).meta(docs),
@@ -219,7 +220,12 @@ export function map<Value extends z.ZodType>(
  */
 export function list<Item extends z.ZodType, Good = readonly unknown[]>(
   item: Item,
-  { max, clearable = false, clashes = () => [] }: { max: number; clearable?: boolean; clashes?: (good: Good) => readonly Clash[] },
+  {
+    min = 0,
+    max,
+    clearable = false,
+    clashes = () => [],
+  }: { min?: number; max: number; clearable?: boolean; clashes?: (good: Good) => readonly Clash[] },
   docs: FieldDocs = {},
 ) {
   return field(
@@ -228,8 +234,12 @@ export function list<Item extends z.ZodType, Good = readonly unknown[]>(
       if (typeof value === 'string' && value.trimStart().startsWith('[')) return parseJson(value)
       return typeof value === 'string' && value !== '' ? [value] : value
     },
-    checked(z.array(item, problem('must be an array')).max(max, `must have at most ${max} items`), clashes).meta(docs),
+    checked(atLeast(z.array(item, problem('must be an array')).max(max, `must have at most ${max} items`), min), clashes).meta(docs),
   )
+}
+
+function atLeast<Items extends z.ZodArray>(items: Items, min: number): Items {
+  return min === 0 ? items : items.min(min, `must have at least ${min} ${min === 1 ? 'item' : 'items'}`)
 }
 
 /** 1 to 100 characters without white space. */
