@@ -138,7 +138,7 @@ beforeAll(() => {
   const call = { principal, requestId: 'r', signal: new AbortController().signal }
   const { explainPlayback } = playbackRulesHandlers({
     rules: { findOfPlaylist: async () => [], find: async () => NO_RULES, set: async () => NO_RULES },
-    policies: { find: async () => stored, sweep: async () => 0 },
+    policies: { find: async () => stored, findIncludingExpired: async () => stored, sweep: async () => 0 },
     organisations: { require: async () => {}, requireActive: async () => {} } as never,
     tokenKeys: keys,
     publicHost: HOST,

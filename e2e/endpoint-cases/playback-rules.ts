@@ -175,6 +175,8 @@ export const playbackRuleRows: NounRows = {
         expect(await explain({ at: '2019-12-31 23:59:59' })).toMatchObject({ ...refused, reported: [] })
         expect(await explain({ token: 'no.token.at-all' })).toMatchObject({ code: 'token_malformed', claim: '' })
         await fixture.clients.owner.put(path, { rules: [] })
+        // The page is shown, and its message says that the token is invalid.
+        expect(await explain({ kind: 'page', token: 'no.token.at-all' })).toMatchObject({ allowed: true, code: '' })
         expect(await explain()).toMatchObject({ allowed: true, code: '', rule: null, reported: [] })
         const { video_id: failed } = await fixture.video()
         expect(await explain({ video_id: failed })).toMatchObject({ allowed: false, code: 'not_found' })

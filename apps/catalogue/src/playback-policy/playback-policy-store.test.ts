@@ -71,3 +71,10 @@ test('a future expiry is reported', async () => {
   const { videoId } = await catalogue.play({ contentExpiry: { expireTime, message: '' } })
   expect((await findPolicy(videoId))?.expireTime).toEqual(expireTime)
 })
+
+test('an expired video has a policy for explanations only', async () => {
+  const expireTime = new Date('2020-01-01T00:00:00Z')
+  const { videoId } = await catalogue.play({ contentExpiry: { expireTime, message: '' } })
+  expect(await findPolicy(videoId)).toBeUndefined()
+  expect(await createPlaybackPolicyStore(catalogue.db).findIncludingExpired(videoId)).toMatchObject({ expireTime })
+})

@@ -52,36 +52,38 @@ const FIND = `
     ${ADDED_RENDITIONS} as added
   from video v join media m using (media_id) join organisation o on o.organisation_id = v.organisation_id,
     lateral (select coalesce(m.renditions, m.preview) as set) playing
-  where v.video_id = $1 and v.enabled and o.active and (v.expire_time is null or v.expire_time > now())
+  where v.video_id = $1 and v.enabled and o.active and ($2 or v.expire_time is null or v.expire_time > now())
     and v.delivery_version <> '' and playing.set is not null`
 
 export function createPlaybackPolicyStore(db: Db): PlaybackPolicyStore {
+  const find = async (videoId: string, includesExpired: boolean, signal?: AbortSignal): Promise<PlaybackPolicy | undefined> => {
+    signal?.throwIfAborted()
+    const [row] = await db.prepared<Row>(FIND, [videoId, includesExpired])
+    return (
+      row && {
+        organisationId: row.organisation_id,
+        sets: [{ version: row.version, prefix: row.prefix }, ...row.earlier],
+        added: row.added,
+        tokenRequired: row.token_required,
+        isPrivate: row.is_private,
+        maxSessions: row.max_sessions,
+        passwordRequired: row.password_required,
+        allowedIps: row.allowed_ips,
+        ...toEffectiveRules(row),
+        keys: row.keys,
+        expireTime: row.expire_time ?? undefined,
+        masterPath: row.master_path ?? '',
+        durationSeconds: row.duration_seconds ?? 0,
+        captions: nameCaptions(row.captions, { showOnLoad: row.show_on_load, defaultOn: row.captions_on }).map((caption, index) => ({
+          ...caption,
+          revision: row.captions[index]?.revision ?? 0,
+        })),
+      }
+    )
+  }
   return {
-    async find(videoId, signal) {
-      signal?.throwIfAborted()
-      const [row] = await db.prepared<Row>(FIND, [videoId])
-      return (
-        row && {
-          organisationId: row.organisation_id,
-          sets: [{ version: row.version, prefix: row.prefix }, ...row.earlier],
-          added: row.added,
-          tokenRequired: row.token_required,
-          isPrivate: row.is_private,
-          maxSessions: row.max_sessions,
-          passwordRequired: row.password_required,
-          allowedIps: row.allowed_ips,
-          ...toEffectiveRules(row),
-          keys: row.keys,
-          expireTime: row.expire_time ?? undefined,
-          masterPath: row.master_path ?? '',
-          durationSeconds: row.duration_seconds ?? 0,
-          captions: nameCaptions(row.captions, { showOnLoad: row.show_on_load, defaultOn: row.captions_on }).map((caption, index) => ({
-            ...caption,
-            revision: row.captions[index]?.revision ?? 0,
-          })),
-        }
-      )
-    },
+    find: (videoId, signal) => find(videoId, false, signal),
+    findIncludingExpired: (videoId, signal) => find(videoId, true, signal),
     async sweep(limit) {
       const rows = await db.query(
         `delete from delivery_set where (video_id, version) in

@@ -37,6 +37,8 @@ export interface PlaybackPolicyStore {
    * has no files, or if its organisation is inactive.
    */
   find(videoId: string, signal?: AbortSignal): Promise<PlaybackPolicy | undefined>
+  /** Like `find`, also for an expired video. */
+  findIncludingExpired(videoId: string, signal?: AbortSignal): Promise<PlaybackPolicy | undefined>
   /** Removes up to `limit` expired sets and returns their number. */
   sweep(limit: number): Promise<number>
 }

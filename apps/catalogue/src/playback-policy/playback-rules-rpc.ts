@@ -78,19 +78,19 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
       if (normalAddress === undefined || !isKind(kind) || problems.length > 0) throw invalid(problems)
       const now = at ?? new Date()
       const country = countries.find(normalAddress)
-      const policy = await policies.find(videoId, signal)
-      // A video that is disabled, has expired or has no files.
+      // The video may have expired after the time of the request.
+      const policy = await policies.findIncludingExpired(videoId, signal)
+      // A video that is disabled or has no files.
       if (!policy) return toExplanation({ allowed: false, code: 'not_found', reported: [] }, country)
+      const verify = () => verifyToken(token, { videoId, address: normalAddress, now }, { platform: tokenKeys, organisation: policy.keys })
+      const verified = token === '' ? undefined : await verify()
       const decision = decide(buildPolicy(policy), {
         ...{ kind, address: normalAddress, now, country },
         referrer: referrer || undefined,
         isOwnPage: kind !== 'page' && isSameHost(referrer, publicHost),
         domain: toDomain(referrer),
         height: height || undefined,
-        token:
-          token === ''
-            ? undefined
-            : await verifyToken(token, { videoId, address: normalAddress, now }, { platform: tokenKeys, organisation: policy.keys }),
+        token: verified && kind === 'page' ? withoutRejection(verified) : verified,
       })
       return toExplanation(decision, country)
     },
@@ -103,7 +103,6 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
         ...{ kind: 'page', address, now, country: countries.find(address), height: undefined, isOwnPage: false },
         referrer: referrer || undefined,
         domain: toDomain(referrer),
-        // The page itself says that a token is invalid.
         token:
           token === ''
             ? undefined
@@ -161,6 +160,7 @@ function toFiredMessage({ list, index, name }: FiredRule): FiredPlaybackRule {
 }
 
 /** Returns a valid token. */
+/** The page is shown with an invalid token, and its message says that the token is invalid. */
 function withoutRejection(token: VerifiedToken): VerifiedToken | undefined {
   return token.rejection === undefined ? token : undefined
 }
