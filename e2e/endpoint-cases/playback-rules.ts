@@ -132,6 +132,7 @@ const writeCalls =
       { ...call, payload: one(deny({ claim: { country: ['DE'] } })), fields: ['rules[0].when.claim.country'] },
       { ...call, payload: one(deny({ unknown_country: 1 })), fields: ['rules[0].when.unknown_country'] },
       { ...call, payload: one(deny({ time: {} })), fields: ['rules[0].when.time'] },
+      { ...call, payload: one(deny({ time: { from: 'yesterday' } })), fields: ['rules[0].when.time.from'] },
       { ...call, payload: one({ ...allow({}), report_only: 1 }), fields: ['rules[0].report_only'] },
       { ...call, payload: one(deny({}, { name: 'n'.repeat(101) })), fields: ['rules[0].name'] },
       { ...call, caller: 'otherTenant', payload: { rules: [] }, status: foreignStatus },

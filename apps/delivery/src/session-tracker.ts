@@ -39,7 +39,7 @@ interface Session extends Omit<SessionRequest, 'address'> {
   sessionId: string
   address: string
   state: PlaybackSessionState
-  /** Time of its first request since the last report, in milliseconds of `performance.now()`; undefined if it made none. */
+  /** When it made its first request after the previous report, by `performance.now()`. Undefined if it made none. */
   dueSince: number | undefined
 }
 

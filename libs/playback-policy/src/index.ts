@@ -23,6 +23,7 @@ export { REFUSALS, type RefusalCode } from './refusal.ts'
 export {
   type ConditionFields,
   compileRules,
+  findRestrictingClaims,
   PLAYBACK_KINDS,
   type PlaybackKind,
   RULE_LIMITS,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { compileRules, RULE_LIMITS, type RuleFields } from './rules.ts'
+import { compileRules, findRestrictingClaims, RULE_LIMITS, type RuleFields } from './rules.ts'
 
 const NO_CONDITIONS = { domain: [], referrer: [], country: [], cidr: [], claim: [], kind: [] }
 const buildRule = (when: Partial<RuleFields['when']> = {}, more: Partial<RuleFields> = {}): RuleFields => ({
@@ -27,7 +27,6 @@ test.each<[string, RuleFields, string[]]>([
   ],
   ['a time', buildRule({ from: new Date(2), until: new Date(1) }), ['when.time.until']],
   ['a claim without values', buildRule({ claim: [{ name: 'group', values: [] }] }), ['when.claim.group']],
-  ['a claim that restricts the token', buildRule({ claim: [{ name: 'country', values: ['DE'] }] }), ['when.claim.country']],
   ['a message of an allowing rule', buildRule({}, { allows: true, message: 'no' }), ['message']],
   ['an allowing rule that only reports', buildRule({}, { allows: true, reportOnly: true }), ['report_only']],
   ['a long name and a long message', buildRule({}, { name: 'n'.repeat(101), message: 'm'.repeat(501) }), ['name', 'message']],
@@ -35,6 +34,13 @@ test.each<[string, RuleFields, string[]]>([
 ])('names every bad field of %s', (_, rule, fields) => {
   const { errors } = compileRules([buildRule(), rule])
   expect(errors?.map(({ field }) => field)).toEqual(fields.map((field) => `rules[1].${field}`))
+})
+
+test('names every claim that restricts the token, and accepts it in stored rules', () => {
+  const claim = ['group', 'country', 'jti'].map((name) => ({ name, values: ['x'] }))
+  const rules = [buildRule(), buildRule({ claim })]
+  expect(findRestrictingClaims(rules).map(({ field }) => field)).toEqual(['rules[1].when.claim.country'])
+  expect(compileRules(rules).rules).toHaveLength(2)
 })
 
 test('rejects more rules than the limit', () => {

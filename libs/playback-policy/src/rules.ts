@@ -68,14 +68,14 @@ export interface Conditions {
 /** Maximum numbers in one list of rules. */
 export const RULE_LIMITS = { rules: 100, values: 100, nameLength: 100, messageLength: 500, claimLength: 100 } as const
 
-/** Claims that restrict a token by themselves. Conditions of rules cannot name them. */
+/** Claims that restrict a token by themselves. A condition on one of them is never true. */
 export const RESTRICTING_CLAIMS: ReadonlySet<string> = new Set([
   ...['sub', 'exp', 'nbf', 'iat', 'aud', 'ip', 'country', 'max_height', 'max_sessions', 'kinds'],
 ])
 
 const KINDS: ReadonlySet<string> = new Set(PLAYBACK_KINDS)
 
-/** Returns the fault of one value of a condition, or undefined if the value is valid. */
+/** By condition: functions that return the fault of one value, or undefined if the value is valid. */
 export const VALUE_FAULTS = {
   domain: (text: string) => (parseDomainPattern(text) ? undefined : 'must be a domain such as example.com or *.example.com'),
   referrer: (text: string) => (parseReferrerPattern(text) ? undefined : 'must be an http or https URL, whose path may end with *'),
@@ -95,6 +95,20 @@ export function compileRules(
   const errors: FieldError[] = []
   const compiled = rules.map((rule, index) => compileRule(rule, `${field}[${index}]`, errors))
   return errors.length > 0 ? { errors } : { rules: compiled }
+}
+
+/**
+ * Returns an error for each condition on a claim of RESTRICTING_CLAIMS. `compileRules` accepts these conditions, because
+ * such rules may be stored.
+ */
+export function findRestrictingClaims(rules: readonly RuleFields[]): FieldError[] {
+  return rules.flatMap(({ when }, index) =>
+    (when?.claim ?? []).flatMap(({ name }) =>
+      RESTRICTING_CLAIMS.has(name)
+        ? [{ field: `rules[${index}].when.claim.${name}`, message: 'cannot be a condition: this claim restricts the token by itself' }]
+        : [],
+    ),
+  )
 }
 
 function compileRule({ name, when, allows, message, reportOnly }: RuleFields, field: string, errors: FieldError[]): Rule {
@@ -143,7 +157,6 @@ function compileClaims(claims: ConditionFields['claim'], report: (path: string, 
     const path = `when.claim.${name}`
     if (name === '' || name.length > RULE_LIMITS.claimLength)
       report('when.claim', `names must have 1 to ${RULE_LIMITS.claimLength} characters`)
-    if (RESTRICTING_CLAIMS.has(name)) report(path, 'cannot be a condition: this claim restricts the token by itself')
     if (values.length === 0 || values.length > RULE_LIMITS.values) report(path, `must have 1 to ${RULE_LIMITS.values} values`)
     if (values.some((value) => value.length > RULE_LIMITS.claimLength))
       report(path, `values must have at most ${RULE_LIMITS.claimLength} characters`)

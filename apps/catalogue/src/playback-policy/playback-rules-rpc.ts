@@ -159,8 +159,7 @@ function toFiredMessage({ list, index, name }: FiredRule): FiredPlaybackRule {
   return { isOfOrganisation: list === 'organisation', index, name }
 }
 
-/** Returns a valid token. */
-/** The page is shown with an invalid token, and its message says that the token is invalid. */
+/** Returns a token that is valid. The player page is shown with an invalid one, and names the fault itself. */
 function withoutRejection(token: VerifiedToken): VerifiedToken | undefined {
   return token.rejection === undefined ? token : undefined
 }

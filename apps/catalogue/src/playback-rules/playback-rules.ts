@@ -1,5 +1,5 @@
-import { invalid } from '@vitascope/errors'
-import { compileRules } from '@vitascope/playback-policy'
+import { requireValid } from '@vitascope/errors'
+import { compileRules, findRestrictingClaims } from '@vitascope/playback-policy'
 import type { Scope } from '@vitascope/principal'
 import type { PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
 
@@ -38,6 +38,5 @@ export const NO_RULES: StoredPlaybackRules = { defaultDecision: undefined, rules
 
 /** Throws `invalid` with every bad field. */
 export function checkRules({ rules }: PlaybackRules): void {
-  const { errors } = compileRules(rules)
-  if (errors) throw invalid([...errors])
+  requireValid([...(compileRules(rules).errors ?? []), ...findRestrictingClaims(rules)])
 }

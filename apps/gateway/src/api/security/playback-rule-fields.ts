@@ -1,7 +1,6 @@
 import { PLAYBACK_KINDS, RULE_LIMITS, VALUE_FAULTS } from '@vitascope/playback-policy'
 import { PlaybackDefault, type PlaybackRule, type PlaybackRules } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { z } from 'zod'
-import { checked } from '../../server/schema/field.ts'
 import { clearable, flag, list, map, object, oneOf, text, timestamp } from '../../server/schema/fields.ts'
 import { formatOptionalTimestamp } from '../../server/schema/response-format.ts'
 
@@ -42,20 +41,21 @@ const conditionFields = z.strictObject({
     },
   ).optional(),
   time: object(
-    checked(
-      z.strictObject({
+    z
+      .strictObject({
         from: timestamp({ description: 'True from this time on. UTC.' }).optional(),
         until: timestamp({ description: 'True until this time, exclusively. UTC.' }).optional(),
-      }),
-      (time: object) => (Object.keys(time).length > 0 ? [] : [{ path: [], message: 'must have `from` or `until`' }]),
-    ),
+      })
+      .refine(({ from, until }) => from || until, 'must have `from` or `until`'),
     { description: 'Time of the request.' },
   ).optional(),
 })
 
-const conditions = checked(conditionFields, (when: z.output<typeof conditionFields>) =>
-  when.unknown_country === undefined || when.country ? [] : [{ path: ['unknown_country'], message: 'is only for rules with `country`' }],
-)
+// Only valid conditions are compared.
+const conditions = conditionFields.refine(({ country, unknown_country }) => unknown_country === undefined || country, {
+  path: ['unknown_country'],
+  message: 'is only for rules with `country`',
+})
 
 const rule = z.strictObject({
   name: text(RULE_LIMITS.nameLength, {}, { description: 'Name for explanations and reports.', example: 'Only our sites' }).optional(),
