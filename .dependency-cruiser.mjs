@@ -17,7 +17,7 @@ const libs = {
   grpc: ['concurrency', 'errors', 'telemetry', 'proto'],
   postgres: ['errors', 'telemetry'],
   principal: ['errors', 'grpc'],
-  'rate-limit': ['errors', 'security', 'telemetry'],
+  'rate-limit': ['errors', 'process', 'security', 'telemetry'],
   request: ['errors'],
   service: ['config', 'grpc', 'postgres', 'process', 'telemetry'],
   queue: ['errors', 'telemetry', 'postgres'],

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,6 +29,7 @@ beforeAll(async () => {
   sources = await startSourceServer(folder)
   site = await startThirdPartySite()
   await makeSource(folder, 'small.mp4')
+  await makeSource(folder, 'minute.mp4')
   platform = await startTestPlatform()
   tenant = await createTenant(platform.system)
 }, 120_000)
@@ -39,8 +41,8 @@ afterAll(async () => {
 })
 
 const api = () => platform.withKey(tenant.key)
-const uploadVideo = async () => {
-  const { id } = await upload(api(), tenant.organisationId, `${sources.url}/small.mp4`, { name: 'Only here' })
+const uploadVideo = async (source = 'small.mp4', fields: object = {}) => {
+  const { id } = await upload(api(), tenant.organisationId, `${sources.url}/${source}`, { name: 'Only here', ...fields })
   expect((await waitUntilSettled(api(), id)).status.status).toBe('ok')
   return id
 }
@@ -91,6 +93,56 @@ testInBrowser(
       const fetchFrom = async (origin?: string) => (await fetch(video.uri.hls, { headers: origin === undefined ? {} : { origin } })).status
       expect([await fetchFrom(), await fetchFrom('null'), await fetchFrom(`http://127.0.0.2:${port}`)]).toEqual([403, 403, 403])
       expect(await fetchFrom('http://localhost')).toBe(200)
+    } finally {
+      await browser.close()
+    }
+  },
+  150_000,
+)
+
+testInBrowser(
+  'the player exchanges the token of a password before it expires, and loads later files with the new one',
+  async () => {
+    const { body: setting } = await api().post<{ message: { created: string } }>(`/setting/${tenant.organisationId}`, {
+      password: createHash('sha1').update('open sesame').digest('hex'),
+    })
+    const id = await uploadVideo('minute.mp4', { settings_id: setting.message.created })
+    const browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
+    try {
+      const page = await browser.newPage()
+      const segment = /[/]delivery[/]\d+[/]\w+~([^/]+)[/].*[.]m4s$/
+      const tokens: (string | undefined)[] = []
+      const renewal = Promise.withResolvers<void>()
+      await page.route(segment, async (route) => {
+        const token = segment.exec(route.request().url())?.[1]
+        tokens.push(token)
+        // Otherwise the player would load the whole video before the token is exchanged.
+        const isHeld = tokens.length > 4 && token === tokens[0]
+        if (isHeld) await renewal.promise
+        return isHeld ? route.abort() : route.continue()
+      })
+      const isAccess = (response: { url(): string }) => response.url().endsWith(`/video/${id}/access`)
+      await page.clock.install()
+      await page.goto(`${platform.url}/player/${id}`)
+      await page.getByLabel('Password').fill('open sesame')
+      const [first] = await Promise.all([page.waitForResponse(isAccess), page.keyboard.press('Enter')])
+      const { token } = (await first.json()) as { token: string }
+      await page.locator('.start').click({ timeout: 20_000 })
+      const readTime = () => page.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)
+      await waitFor(async () => (await readTime()) > 1, { timeout: 30_000, describe: 'the picture to pass 1 s' })
+      expect(new Set(tokens)).toEqual(new Set([token]))
+
+      const [second] = await Promise.all([page.waitForResponse(isAccess), page.clock.fastForward('10:05')])
+      const renewed = (await second.json()) as { token: string }
+      expect([second.status(), second.request().postDataJSON()]).toEqual([200, { token }])
+      expect(renewed.token).not.toBe(token)
+      const sentBefore = tokens.length
+      renewal.resolve()
+      await page.locator('video').evaluate((video: { currentTime: number }) => {
+        video.currentTime = 55
+      })
+      await waitFor(async () => (await readTime()) > 56, { timeout: 60_000, describe: 'the picture to pass 56 s' })
+      expect(new Set(tokens.slice(sentBefore))).toEqual(new Set([renewed.token]))
     } finally {
       await browser.close()
     }

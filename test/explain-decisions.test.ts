@@ -201,4 +201,4 @@ test(`the explanation of a request is how delivery decides it, in ${DECISIONS} r
   process.stderr.write(`decisions by code: ${JSON.stringify(Object.fromEntries([...codes].sort()))}\n`)
   // Every code occurred.
   expect(codes.size).toBeGreaterThan(15)
-}, 900_000)
+}, 1_800_000)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { dump } from './database.ts'
+import { waitFor } from '@vitascope/testing'
+import { asSuperuser, dump } from './database.ts'
 import type { Platform } from './platform.ts'
 import type { NounRows, RejectedCall } from './table-row.ts'
 
@@ -26,6 +27,7 @@ export function describeRows(nouns: readonly NounRows[], open: () => Promise<Pla
       async (_, row) => {
         const calls = await row.rejectedCalls(opened())
         expect(calls.length).toBeGreaterThan(0)
+        await waitForMissingSources(opened())
         const before = await readRows(opened())
         const differences: string[] = []
         for (const call of calls) differences.push(...(await findDifferences(opened(), call)))
@@ -46,6 +48,24 @@ export function readRows({ platform }: Pick<Platform, 'platform'>): Promise<Map<
   return dump(
     platform,
     /outbox|idempotency|encoding|audit|api_key_use|analytics[.]|title_word|video_count|caption_search|caption_change|webhook_|catalogue[.](mail|playback_session|download_)/,
+  )
+}
+
+/**
+ * Waits until the jobs whose source does not exist have failed. Several rows create such videos,
+ * and the end of their jobs changes records.
+ */
+function waitForMissingSources({ platform }: Platform): Promise<unknown> {
+  return asSuperuser(platform, (client) =>
+    waitFor(
+      async () => {
+        const { rowCount } = await client.query(
+          `select from catalogue.job where state in ('queued', 'running') and source_url like '%/none.mp4'`,
+        )
+        return rowCount === 0
+      },
+      { timeout: 30_000, describe: 'the end of the jobs without a source' },
+    ),
   )
 }
 

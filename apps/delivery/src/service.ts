@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { hostAndPort } from '@vitascope/config'
 import { NO_COUNTRIES, openCountries } from '@vitascope/country'
 import { isDomainError } from '@vitascope/errors'
-import { createPlatformServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
+import { createPlatformServer, openChannel, openIdentity, openPrincipalKeys, serviceCall } from '@vitascope/grpc'
 import { downloadProgress, drainServer, type RunningService } from '@vitascope/process'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { DownloadServiceService } from '@vitascope/proto/catalogue/v1/download'
@@ -12,6 +12,7 @@ import { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
+import { createThrottleReports } from '@vitascope/rate-limit'
 import { type AddressRules, clientAddress, toWidestNetwork } from '@vitascope/security'
 import { createUrlSigner, openStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
@@ -29,7 +30,6 @@ import { sendProblem } from './problem.ts'
 import { listenPublicly } from './public-server.ts'
 import { createRefusalReports } from './refusal-reports.ts'
 import { createSessionTracker } from './session-tracker.ts'
-import { createThrottleReports } from './throttle-reports.ts'
 
 /** Requests that are still running after this time are aborted. Players request the rest as a range. */
 const DRAIN_MS = 3_000
@@ -52,7 +52,12 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const downloadCounts = createDownloadCounts({ client: channel.client(DownloadServiceService), log })
   const downloads = createDownloadLimiter(config.downloads, metrics)
   const policies = createPolicyCache(channel.client(PlaybackPolicyServiceService))
-  const throttled = createThrottleReports({ policies, events: channel.client(EventServiceService), log })
+  const events = channel.client(EventServiceService)
+  const throttled = createThrottleReports({
+    findOrganisation: async (id) => (await policies.get({ kind: 'video', id }))?.organisationId,
+    addEvent: (event, signal) => events.addEvent(event, serviceCall('delivery', randomUUID(), signal)),
+    log,
+  })
   const handle = createRequestHandler({
     policies,
     storage,

@@ -3,10 +3,11 @@ import { hostAndPort } from '@vitascope/config'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
 import { httpService, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
 import type { RunningService } from '@vitascope/process'
-import { createUnknownIds, limitViewerPaths, localBudgets } from '@vitascope/rate-limit'
+import { createThrottleReports, createUnknownIds, limitViewerPaths, localBudgets } from '@vitascope/rate-limit'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { createApp } from './app.ts'
 import { connectServices } from './clients/services.ts'
+import { throttleCalls } from './clients/throttle-calls.ts'
 import type { GatewayConfig } from './config.ts'
 import { subscribeToRevocations } from './server/access/auth-subscription.ts'
 import { createApiKeyCache } from './server/access/key-cache.ts'
@@ -117,8 +118,11 @@ export async function startGateway(
     log,
     metrics,
   })
-  const rejectViewer = (request: IncomingMessage, response: ServerResponse, rejection: EarlyRejection) =>
+  const throttled = createThrottleReports({ ...throttleCalls(services), log })
+  const rejectViewer = (request: IncomingMessage, response: ServerResponse, rejection: EarlyRejection) => {
+    if (rejection.status === 429) throttled.note(request.url ?? '')
     rejectEarly(request, response, publicUrl(), rejection)
+  }
   const listener = limitViewerPaths(app, { ...config, unknownIds, reject: rejectViewer, log, metrics })
   const server = createHttpServer(
     rejectWhenOverloaded(listener, { ...config, concurrencyLimit, routes, publicUrl, log, metrics }),
@@ -143,6 +147,7 @@ export async function startGateway(
       clearInterval(sweep)
       clearTimeout(timer)
       await Promise.all([revocations.stop(), publicChanges.stop()])
+      throttled.close()
       redis?.close()
       await audit.stop()
       for (const channel of Object.values(channels)) channel.close()

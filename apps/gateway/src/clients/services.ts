@@ -13,6 +13,7 @@ import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
 import { DownloadServiceService } from '@vitascope/proto/catalogue/v1/download'
 import { EncodingFormatServiceService } from '@vitascope/proto/catalogue/v1/encoding_format'
+import { EventServiceService as CatalogueEventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
 import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
@@ -21,6 +22,7 @@ import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
 import { PlaybackKeyServiceService } from '@vitascope/proto/catalogue/v1/playback_key'
+import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
@@ -58,6 +60,7 @@ export interface Services {
   security: Client<typeof SecurityServiceService>
   downloads: Client<typeof DownloadServiceService>
   playbackKeys: Client<typeof PlaybackKeyServiceService>
+  playbackPolicies: Client<typeof PlaybackPolicyServiceService>
   playbackRules: Client<typeof PlaybackRulesServiceService>
   playbackSessions: Client<typeof PlaybackSessionServiceService>
   metadata: Client<typeof MetadataServiceService>
@@ -70,6 +73,7 @@ export interface Services {
   locations: Client<typeof LocationServiceService>
   presentations: Client<typeof PresentationServiceService>
   quotas: Client<typeof QuotaServiceService>
+  events: Client<typeof CatalogueEventServiceService>
   encodingFormats: Client<typeof EncodingFormatServiceService>
   webhooks: Client<typeof WebhookServiceService>
   entries: Client<typeof EntryServiceService>
@@ -104,6 +108,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     security: channels.catalogue.client(SecurityServiceService),
     downloads: channels.catalogue.client(DownloadServiceService),
     playbackKeys: channels.catalogue.client(PlaybackKeyServiceService),
+    playbackPolicies: channels.catalogue.client(PlaybackPolicyServiceService),
     playbackRules: channels.catalogue.client(PlaybackRulesServiceService),
     playbackSessions: channels.catalogue.client(PlaybackSessionServiceService),
     metadata: channels.catalogue.client(MetadataServiceService),
@@ -116,6 +121,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     locations: channels.catalogue.client(LocationServiceService),
     quotas: channels.catalogue.client(QuotaServiceService),
     presentations: channels.catalogue.client(PresentationServiceService),
+    events: channels.catalogue.client(CatalogueEventServiceService),
     encodingFormats: channels.catalogue.client(EncodingFormatServiceService),
     webhooks: channels.catalogue.client(WebhookServiceService),
     entries: channels.collaboration.client(EntryServiceService),

@@ -1,29 +1,27 @@
 import { afterEach, expect, test } from '@jest/globals'
-import type { AddEventRequest } from '@vitascope/proto/catalogue/v1/event'
 import { testLog, waitFor } from '@vitascope/testing'
-import type { DeliveryPolicy } from '../src/delivery-policy.ts'
-import { createThrottleReports, type ThrottleReports } from '../src/throttle-reports.ts'
+import { createThrottleReports, type ThrottleEvent, type ThrottleReports } from './throttle-reports.ts'
 
 let reports: ThrottleReports | undefined
 afterEach(() => reports?.close())
 
-function start(addEvent: (event: AddEventRequest) => Promise<object>) {
-  const policies = { get: async ({ id }: { id: string }) => (id === '1' ? ({ organisationId: '7' } as DeliveryPolicy) : undefined) }
-  reports = createThrottleReports({ policies, events: { addEvent }, log: testLog, reportEveryMs: 50 })
+function start(addEvent: (event: ThrottleEvent) => Promise<void>) {
+  const findOrganisation = async (videoId: string) => (videoId === '2' ? undefined : '7')
+  reports = createThrottleReports({ findOrganisation, addEvent, log: testLog, reportEveryMs: 50 })
   return reports
 }
 
 test('rejected requests for a video are one event with their number', async () => {
-  const events: AddEventRequest[] = []
+  const events: ThrottleEvent[] = []
   const { note } = start(async (event) => {
     events.push(event)
-    return {}
   })
   for (const url of [
     '/delivery/1/v1/a.mp4',
     '/delivery/1/v1~x.y.z/a.mp4?x=1',
     '/delivery/2/v1/a.mp4',
     '/delivery/presentation/1/v1/a',
+    '/player/1',
     '/x',
   ])
     note(url)
@@ -43,14 +41,20 @@ test('rejected requests for a video are one event with their number', async () =
   expect(events[1]?.eventId.split('-').slice(0, 3)).toEqual(events[0]?.eventId.split('-').slice(0, 3))
 })
 
-test('a catalogue that is unavailable does not stop later reports', async () => {
+test('counts that cannot be reported are part of the next report', async () => {
+  const events: ThrottleEvent[] = []
   let calls = 0
-  const { note } = start(async () => {
+  const { note } = start(async (event) => {
     calls++
-    throw new Error('the catalogue of this test is down')
+    if (calls === 1) throw new Error('the catalogue of this test is down')
+    events.push(event)
   })
+  for (const id of ['1', '1', '3']) note(`/delivery/${id}/v1/a.mp4`)
+  await waitFor(() => calls >= 1, { describe: 'the failed call' })
   note('/delivery/1/v1/a.mp4')
-  await waitFor(() => calls === 1, { describe: 'the failed call' })
-  note('/delivery/1/v1/a.mp4')
-  await waitFor(() => calls === 2, { describe: 'the next call' })
+  await waitFor(() => events.length === 2, { describe: 'the event of each video' })
+  expect(events.map(({ dataJson }) => JSON.parse(dataJson) as object)).toEqual([
+    expect.objectContaining({ video_id: '1', rejected_requests: 3 }),
+    expect.objectContaining({ video_id: '3', rejected_requests: 1 }),
+  ])
 })
