@@ -135,10 +135,10 @@ export const downloadRows: NounRows = {
       async works(fixture) {
         const { clients, owner } = fixture
         const { video_id } = await fixture.playing()
-        const sum = ({ original, mp4, audio, caption }: Awaited<ReturnType<typeof countDownloads>>) => original + mp4 + audio + caption
-        const before = sum(await countDownloads(fixture))
+        const before = await countDownloads(fixture)
         await save((await create(fixture, { file: 'audio' })).url)
-        await waitFor(async () => sum(await countDownloads(fixture)) === before + 1, { describe: 'the download to be counted' })
+        // Downloads of earlier tests may be counted meanwhile.
+        await waitFor(async () => (await countDownloads(fixture)).audio > before.audio, { describe: 'the download to be counted' })
         const { body } = await clients.owner.get(`/analytics/downloads/${owner.organisationId}/video/999999`)
         expect(body).toMatchObject({ video_id: '999999', original: 0, mp4: 0, audio: 0, caption: 0, days: [] })
         expect(await countDownloads(fixture)).toMatchObject({ video_id, organisation_id: owner.organisationId })

@@ -36,11 +36,13 @@ const maxFields = {
   tags: Array.from({ length: 100 }, (_, i) => `tag-${i}`),
   sharing: { text: buildText(1_000), embed_within_social: false },
   content_expiry: { time: '2099-12-31 23:59:59', message: buildText(1_000) },
+  chapters: Array.from({ length: 200 }, (_, i) => ({ title: buildText(100), start: 86_400 - i / 1_000 })),
   published_width: 8_192,
   published_height: 1,
 }
 const maxInResponse = {
   ...maxFields,
+  chapters: maxFields.chapters.map(({ title, start }) => ({ title, start: String(start) })).toReversed(),
   published_width: '8192',
   published_height: '1',
   sharing: { ...maxFields.sharing, embed_within_social: '0' },
@@ -52,6 +54,7 @@ const tooLong = {
   category: buildText(101),
   age_rating: buildText(21),
   tags: Array.from({ length: 101 }, (_, i) => `tag-${i}`),
+  chapters: Array.from({ length: 201 }, (_, start) => ({ title: 'x', start })),
   published_width: 8_193,
   published_height: 0,
   video_id: '7',
@@ -75,6 +78,15 @@ const changeEndpoint = (verb: 'put' | 'patch', caller: 'system' | 'uploader') =>
     return [
       { caller, method, path: path(video_id), payload: tooLong, status: 400, fields: Object.keys(tooLong) },
       { caller, method, path: path(video_id), payload: {}, status: 400 },
+      {
+        ...{ caller, method, path: path(video_id), status: 400, fields: ['chapters[0].end', 'chapters[0].title', 'chapters[1].start'] },
+        payload: {
+          chapters: [
+            { title: '', start: 0, end: 1 },
+            { title: 'x', start: 86_401 },
+          ],
+        },
+      },
       { caller, method, path: path(video_id), payload: { tags: ['two words'] }, status: 400, fields: ['tags[0]'] },
       { caller: 'system' as const, method, path: path('7'), payload: { description: '' }, status: 404 },
       { caller: 'otherTenant' as const, method, path: path(video_id), payload: { description: '' }, status: verb === 'put' ? 403 : 404 },

@@ -1,11 +1,13 @@
 import type { FieldError } from '@vitascope/errors'
 import { checkText, isId } from '@vitascope/request'
 import { parseAddressRules } from '@vitascope/security'
-import { type AudioLanguage, type ContentExpiry, type Location, type Sharing, VISIBILITIES } from './video-values.ts'
+import { type AudioLanguage, type Chapter, type ContentExpiry, type Location, type Sharing, VISIBILITIES } from './video-values.ts'
 
 const MAX_JSON_LENGTH = 10_000
 const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
 const MAX_LIST_ITEMS = 100
+const MAX_CHAPTERS = 200
+const MAX_CHAPTER_START_MS = 86_400_000
 
 /** Returns a function that checks the length of a text in characters. */
 export function checkLength(bounds: { min?: number; max: number }) {
@@ -44,6 +46,23 @@ export function checkLanguages(languages: AudioLanguage[], name: string): FieldE
     ...(codes.indexOf(code) < index ? [{ field: `${name}[${index}].code`, message: 'must not be repeated' }] : []),
     ...(code === '' ? [{ field: `${name}[${index}].code`, message: 'must not be empty' }] : checkLanguage(code, `${name}[${index}].code`)),
     ...checkText(`${name}[${index}].title`, label, { max: 100 }),
+  ])
+}
+
+/** Returns the chapters in the order of their starts. */
+export function sortChapters(chapters: readonly Chapter[]): Chapter[] {
+  return chapters.map(({ title, startMs }) => ({ title, startMs })).toSorted((a, b) => a.startMs - b.startMs)
+}
+
+export function checkChapters(chapters: Chapter[], name: string): FieldError[] {
+  if (chapters.length > MAX_CHAPTERS) return [{ field: name, message: `must be at most ${MAX_CHAPTERS} chapters` }]
+  const starts = chapters.map(({ startMs }) => startMs)
+  return chapters.flatMap(({ title, startMs }, index) => [
+    ...checkText(`${name}[${index}].title`, title, { min: 1, max: 100 }),
+    ...(startMs >= 0 && startMs <= MAX_CHAPTER_START_MS
+      ? []
+      : [{ field: `${name}[${index}].start_ms`, message: `must be from 0 to ${MAX_CHAPTER_START_MS}` }]),
+    ...(starts.indexOf(startMs) < index ? [{ field: `${name}[${index}].start_ms`, message: 'must not be repeated' }] : []),
   ])
 }
 

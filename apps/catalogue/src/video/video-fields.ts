@@ -4,6 +4,7 @@ import { EXISTING_PRESENTATION } from '../presentation/presentation-row.ts'
 import { REFERENCED_SETTING } from '../setting/setting-store.ts'
 import {
   checkAddresses,
+  checkChapters,
   checkExpiry,
   checkId,
   checkJsonObject,
@@ -15,8 +16,9 @@ import {
   checkSharing,
   checkTags,
   checkVisibility,
+  sortChapters,
 } from './video-checks.ts'
-import type { AudioLanguage, ContentExpiry, Hd, Location, Sharing } from './video-values.ts'
+import type { AudioLanguage, Chapter, ContentExpiry, Hd, Location, Sharing } from './video-values.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -103,6 +105,7 @@ export const VIDEO_FIELDS = {
     },
   }),
   languages: field<AudioLanguage[]>('languages', [], checkLanguages, { columns: { languages: (value) => JSON.stringify(value) } }),
+  chapters: field<Chapter[]>('chapters', [], checkChapters, { columns: { chapters: (value) => JSON.stringify(sortChapters(value)) } }),
   hd: composite<Hd>({
     initial: { allow: true, auto: false },
     check: acceptAny,

@@ -55,6 +55,10 @@ describe('every field', () => {
       contentExpiry: { expireTime: new Date('2031-02-03T04:05:06.789Z'), message: specialText },
       sharing: { text: specialText, embedWithinSocial: true },
       languages: [{ code: 'en', title: specialText }],
+      chapters: [
+        { title: specialText.slice(0, 100), startMs: 0 },
+        { title: 'Questions', startMs: 95_500 },
+      ],
       hd: { allow: false, auto: true },
       location: { country: 'NL', city: specialText, postcode: '1011', latitude: 52.1, longitude: -4.25 },
       captionsShowOnLoad: '3',

@@ -27,6 +27,11 @@ export interface AudioLanguage {
   title: string
 }
 
+export interface Chapter {
+  title: string
+  startMs: number
+}
+
 export interface Hd {
   allow: boolean
   auto: boolean

@@ -63,7 +63,7 @@ test('a video record is parsed, and each missing or malformed field gets its def
     captions: { show_on_load: 'fr', data: [] },
     hd: { allow: '0', auto: '1' },
     presentation_id: '9',
-    chapters: [{ title: 'Second', start: 20 }, { title: 'No start' }, { title: 'First', start: 10 }],
+    chapters: [{ title: 'Second', start: '20' }, { title: 'No start' }, { title: 'First', start: 10 }],
     player_settings: {
       is_auto_play: '1',
       show_controls: '0',

@@ -85,8 +85,9 @@ export function readVideoRecord(json: unknown): VideoRecord {
 /** Reads the chapters. Entries without a start are ignored. */
 function readChapters(json: unknown): Chapter[] {
   const chapters = (Array.isArray(json) ? json : []).flatMap((entry: unknown) => {
-    const { title, start } = asObject(entry)
-    return typeof start === 'number' && Number.isFinite(start) && start >= 0 ? [{ title: asText(title), start }] : []
+    const { title, start: value } = asObject(entry)
+    const start = Number(value ?? Number.NaN)
+    return Number.isFinite(start) && start >= 0 ? [{ title: asText(title), start }] : []
   })
   chapters.sort((a, b) => a.start - b.start)
   const [first] = chapters

@@ -143,7 +143,8 @@ function searchData(video: Video, mediaUrl: string): SearchData | undefined {
   const { hls, download_link } = videoUriResponse(video, mediaUrl)
   const contentUrl = download_link || hls
   if (contentUrl === '' || !video.createTime) return undefined
-  return { uploadTime: video.createTime, durationSeconds: video.renditions?.durationSeconds ?? 0, contentUrl }
+  const { createTime: uploadTime, chapters } = video
+  return { uploadTime, durationSeconds: video.renditions?.durationSeconds ?? 0, contentUrl, chapters }
 }
 
 async function hasPassword({ videoId }: Video, services: Services, call: Call): Promise<boolean> {

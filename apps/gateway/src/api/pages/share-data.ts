@@ -32,6 +32,8 @@ export interface SearchData {
   /** 0 if unknown. */
   durationSeconds: number
   contentUrl: string
+  /** In the order of their starts. */
+  chapters: readonly { title: string; startMs: number }[]
 }
 
 /** Facts embedded in a player page, so that it does not request what does not exist. */

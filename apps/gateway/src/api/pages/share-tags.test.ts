@@ -87,6 +87,7 @@ const search = {
   uploadTime: new Date('2030-01-02T03:04:05Z'),
   durationSeconds: 3_723.4,
   contentUrl: 'https://video.example.org/delivery/42/v/master.m3u8',
+  chapters: [],
 }
 
 /** Returns the attributes of the elements in the head, and their texts. */
@@ -126,6 +127,21 @@ test('a page with search data has a VideoObject, and no other page has one', () 
     inLanguage: 'en-GB',
   })
   expect(listHead(shareData(), 'script')).toEqual([])
+})
+
+test('the chapters are parts of the VideoObject', () => {
+  const chapters = [
+    { title: 'Welcome', startMs: 0 },
+    { title: 'Questions', startMs: 3_600_500 },
+  ]
+  const [script] = listHead(shareData({ search: { ...search, chapters } }), 'script')
+  const page = 'https://video.example.org/player/42'
+  expect(JSON.parse(script?.text ?? '')).toMatchObject({
+    hasPart: [
+      { '@type': 'Clip', name: 'Welcome', startOffset: 0, endOffset: 3_600.5, url: `${page}#t=0` },
+      { '@type': 'Clip', name: 'Questions', startOffset: 3_600.5, endOffset: 3_723.4, url: `${page}#t=3600.5` },
+    ],
+  })
 })
 
 test('a VideoObject has no empty fields', () => {

@@ -1,4 +1,4 @@
-import type { ShareData } from './share-data.ts'
+import type { SearchData, ShareData } from './share-data.ts'
 
 /**
  * Returns the script element with the JSON-LD `VideoObject` (schema.org) of a public video, and
@@ -7,7 +7,8 @@ import type { ShareData } from './share-data.ts'
  */
 export function videoObject({ id, title, description, language, images, search }: ShareData, publicUrl: string): string[] {
   if (search === undefined) return []
-  const { uploadTime, durationSeconds, contentUrl } = search
+  const { uploadTime, durationSeconds, contentUrl, chapters } = search
+  const pageUrl = `${publicUrl}/player/${id}`
   const object = {
     '@context': 'https://schema.org',
     '@type': 'VideoObject',
@@ -16,13 +17,24 @@ export function videoObject({ id, title, description, language, images, search }
     ...(images.length > 0 && { thumbnailUrl: images.map(({ url }) => url) }),
     uploadDate: uploadTime.toISOString(),
     ...(durationSeconds > 0 && { duration: isoDuration(durationSeconds) }),
-    embedUrl: `${publicUrl}/player/${id}`,
+    embedUrl: pageUrl,
     contentUrl,
     ...(language !== '' && { inLanguage: language }),
+    ...(chapters.length > 0 && { hasPart: toClips(chapters, durationSeconds, pageUrl) }),
   }
   // A `<` in a text could end the element or start a comment in it.
   const json = JSON.stringify(object).replaceAll('<', '\\u003c')
   return [`<script type="application/ld+json">${json}</script>`]
+}
+
+/** Returns the chapters as parts to which search engines link. */
+function toClips(chapters: SearchData['chapters'], durationSeconds: number, pageUrl: string): object[] {
+  return chapters.map(({ title, startMs }, index) => {
+    const start = startMs / 1_000
+    const next = chapters[index + 1]
+    const end = next ? next.startMs / 1_000 : durationSeconds
+    return { '@type': 'Clip', name: title, startOffset: start, ...(end > start && { endOffset: end }), url: `${pageUrl}#t=${start}` }
+  })
 }
 
 /** Returns an ISO 8601 duration such as `PT1H2M3S`, rounded to seconds and at least one second. */

@@ -40,6 +40,22 @@ test.each([
     },
   ],
   [{ languages: ['en-u-ca-gregory'] }, ['languages'], { languages: [{ code: 'en-u-ca-gregory', title: 'English' }] }],
+  [
+    {
+      chapters: [
+        { title: 'Questions', start: '95.5004' },
+        { title: 'Welcome', start: 0 },
+      ],
+    },
+    ['chapters'],
+    {
+      chapters: [
+        { title: 'Questions', startMs: 95_500 },
+        { title: 'Welcome', startMs: 0 },
+      ],
+    },
+  ],
+  [{ chapters: null }, ['chapters'], { chapters: [] }],
   [{ captions: { show_on_load: 'x'.repeat(255) } }, ['captions_show_on_load'], { captionsShowOnLoad: 'x'.repeat(255) }],
   [{ captions: { show_on_load: '1' } }, ['captions_show_on_load'], { captionsShowOnLoad: '1' }],
   [
@@ -73,6 +89,17 @@ test('field errors of the catalogue are mapped to the public names', () => {
     'content_expiry.expire_time': 'content_expiry.time',
     allowed_ips: 'security.allowed_ips',
   })
+})
+
+test('rejects chapters with the same start, and reports every invalid one', () => {
+  const chapters = [{ title: 'a', start: 1.0001 }, { title: '', start: -1 }, { title: 'b', start: 1 }, { title: 'c' }]
+  const issues = videoChanges.safeParse({ chapters }).error?.issues ?? []
+  expect(issues.map(({ path }) => path.join('.')).sort()).toEqual([
+    'chapters.1.start',
+    'chapters.1.title',
+    'chapters.2.start',
+    'chapters.3.start',
+  ])
 })
 
 test('rejects a repeated language', () => {

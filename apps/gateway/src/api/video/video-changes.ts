@@ -53,6 +53,20 @@ function findDuplicateCodes(items: readonly ({ code?: string } | undefined)[]): 
   )
 }
 
+const chapter = z.strictObject({
+  title: text(100, { min: 1 }, { description: 'Title of the chapter.', example: 'Questions' }),
+  start: decimal({ min: 0, max: 86_400 }, { description: 'Start in seconds, rounded to milliseconds.', example: 95.5 }),
+})
+
+function findDuplicateStarts(items: readonly ({ start?: number } | undefined)[]): Clash[] {
+  const starts = items.map((item) => (item?.start === undefined ? undefined : toMilliseconds(item.start)))
+  return starts.flatMap((start, index) =>
+    start !== undefined && starts.indexOf(start) < index ? [{ path: [index, 'start'], message: 'must not be repeated' }] : [],
+  )
+}
+
+const toMilliseconds = (seconds: number) => Math.round(seconds * 1_000)
+
 /** Payload of PUT and PATCH of a video. */
 export const videoChanges = z.strictObject({
   video_title: text(255, { min: 1 }, { description: 'Title of this video.' }).optional(),
@@ -107,6 +121,11 @@ export const videoChanges = z.strictObject({
     { max: 100, clearable: true, clashes: findDuplicateCodes },
     { description: 'Audio languages. No language may be repeated. An item may be a language code.' },
   ).optional(),
+  chapters: list(
+    object(chapter),
+    { max: 200, clearable: true, clashes: findDuplicateStarts },
+    { description: 'Chapters, in any order. A chapter ends at the start of the next one. Replaces all stored chapters.' },
+  ).optional(),
   captions: object(
     z.strictObject({
       show_on_load: text(
@@ -160,13 +179,22 @@ export const publicVideoNames: Readonly<Record<string, string>> = Object.fromEnt
 export function videoUpdate(videoId: string, changes: VideoChanges): { video: Video; updateMask: string[] } {
   const values: JsonObject = { videoId }
   const updateMask: string[] = []
-  for (const [publicPath, value] of listSentFields({ ...changes, languages: changes.languages?.map(withEnglishName) })) {
+  for (const [publicPath, value] of listSentFields(toStoredLists(changes))) {
     const path = MASK_PATHS[publicPath] ?? publicPath
     updateMask.push(path)
     setPath(values, path.split('.').map(camelCase), value)
   }
   // The schema and the proto give a field the same type. Null and absent values become the proto defaults.
   return { video: Video.create(values as Partial<Video>), updateMask }
+}
+
+/** Returns the changes with the items of lists in the form of the catalogue. */
+function toStoredLists(changes: VideoChanges): JsonObject {
+  return {
+    ...changes,
+    languages: changes.languages?.map(withEnglishName),
+    chapters: changes.chapters?.map(({ title, start }) => ({ title, startMs: toMilliseconds(start) })),
+  }
 }
 
 type JsonObject = { [name: string]: unknown }

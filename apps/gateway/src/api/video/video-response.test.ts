@@ -91,6 +91,7 @@ test('a video that is not playable yet has every field, empty where unknown', ()
     captions: { data: [], show_on_load: '' },
     overlays: [],
     languages: [],
+    chapters: [],
     hd: { allow: '0', auto: '0' },
     javascript_api: null,
     location: null,

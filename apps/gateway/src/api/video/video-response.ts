@@ -78,6 +78,9 @@ export const VideoResponse = z
     languages: z
       .array(z.object({ code: text('Language code.', 'en'), title: text('Name of the language.', 'English') }))
       .meta({ description: 'Audio languages.' }),
+    chapters: z
+      .array(z.object({ title: text('Title of the chapter.', 'Questions'), start: schema.number('Start in seconds.', '95.5') }))
+      .meta({ description: 'Chapters in the order of their starts. A chapter ends at the start of the next one.' }),
     hd: z.object({ allow: schema.flag('The player offers high definition.'), auto: schema.flag('The player starts in high definition.') }),
     javascript_api: jsonOrNull('Setting for players'),
     location: LocationResponse.nullable().meta({ description: 'Place where the video was recorded. null if it is unknown.' }),
@@ -149,6 +152,7 @@ export function guestVideoResponse(video: Video, { publicUrl, mediaUrl }: Public
     },
     overlays: video.overlays.map(videoOverlayResponse),
     languages: video.languages.map(({ code, title }) => ({ code, title })),
+    chapters: video.chapters.map(({ title, startMs }) => ({ title, start: formatSeconds(startMs / 1_000) })),
     hd: { allow: formatFlag(video.hd?.allow), auto: formatFlag(video.hd?.auto) },
     javascript_api: parseStoredJson(video.javascriptApiJson),
     location: video.location ? locationResponse(video.location) : null,
