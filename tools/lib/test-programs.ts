@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import {
   browserPath,
   builtProgramsDir,
+  firefoxPath,
   helmPath,
   kubeconformPath,
   kubectlPath,
@@ -28,6 +29,8 @@ interface Program {
 
 const packages: readonly (Program & { package: string })[] = [
   { name: 'Chromium', package: 'chromium', find: browserPath, neededBy: 'playwright-core', tests: 'in a browser' },
+  // Firefox plays H.264 with the decoder of this library.
+  { name: 'Firefox', package: 'firefox-esr libavcodec-extra', find: firefoxPath, neededBy: 'puppeteer-core', tests: 'in Firefox' },
   { name: 'nginx', package: 'nginx-light', find: nginxPath, neededBy: 'startNginx', tests: 'with nginx' },
   { name: 'PgBouncer', package: 'pgbouncer', find: pgbouncerPath, neededBy: 'startPgBouncer', tests: 'with PgBouncer' },
   { name: 'Redis', package: 'redis-server', find: redisPath, neededBy: 'startRedis', tests: 'with Redis' },

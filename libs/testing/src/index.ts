@@ -1,6 +1,7 @@
 export { freePort, isAlive } from '@vitascope/embedded-postgres'
 export { browserArguments, browserPath } from './browser.ts'
 export { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+export { firefoxPath } from './firefox.ts'
 export { helmPath, kubeconformPath, kubectlPath, kubeScorePath } from './helm.ts'
 export { masterKeyFile } from './master-key-file.ts'
 export { nginxPath, startNginx, startNginxWithFiles, type TestNginx } from './nginx.ts'
