@@ -2,6 +2,7 @@
 export const SUITE: readonly { bench: string; options: readonly string[]; hasPairs: boolean }[] = [
   { bench: 'playback-policy', options: [], hasPairs: false },
   { bench: 'start', options: [], hasPairs: false },
+  { bench: 'player', options: [], hasPairs: false },
   { bench: 'reads', options: [], hasPairs: true },
   { bench: 'growth', options: [], hasPairs: true },
   { bench: 'bytes', options: [], hasPairs: true },
