@@ -249,6 +249,7 @@ export const analyticsRows: NounRows = {
           stalled_views: 1,
           stalls: 1,
           stalled_ms: 500,
+          switches: 2,
           error_views: 1,
         }
         await expectReport(fixture, path, (body) =>

@@ -58,7 +58,7 @@ export async function makeViews(fixture: Fixture): Promise<ViewedVideo> {
     const view_id = randomUUID()
     return events.map((event) => ({ ...buildEvent(video_id, event), view_id, at, language: 'en', subtitle: 'de' }))
   }
-  const qoe = { startup_ms: 200, stalls: 1, stalled_ms: 500 }
+  const qoe = { startup_ms: 200, stalls: 1, stalled_ms: 500, switches: 2 }
   const { status, body } = await sendEvents(fixture, [
     ...view([{ type: 'load' }]),
     ...view([{ type: 'load' }, { type: 'play', position: 0 }]),

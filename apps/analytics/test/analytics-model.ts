@@ -17,7 +17,7 @@ export interface ModelView {
   rewatched: readonly (readonly [number, number])[]
   language: string
   subtitle: string
-  quality: { startupMs: number | undefined; stalls: number; stalledMs: number; error: string } | undefined
+  quality: { startupMs: number | undefined; stalls: number; stalledMs: number; switches: number; error: string } | undefined
   /** Times of the events that were sent while it played, in milliseconds since 1970. */
   playedMs: readonly number[]
 }
@@ -140,6 +140,7 @@ export function computeQuality(views: readonly ModelView[]) {
     stalledViews: measured.filter(({ stalls }) => stalls > 0).length,
     stalls: sum(measured.map(({ stalls }) => stalls)),
     stalledMs: sum(measured.map(({ stalledMs }) => stalledMs)),
+    switches: sum(measured.map(({ switches }) => switches)),
     errorViews: measured.filter(({ error }) => error !== '').length,
   }
 }

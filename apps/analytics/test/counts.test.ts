@@ -54,6 +54,7 @@ const viewArbitrary = fc.record({
       startupMs: fc.option(fc.integer({ min: 0, max: 9_000 }), { nil: undefined }),
       stalls: fc.integer({ min: 0, max: 3 }),
       stalledMs: fc.integer({ min: 0, max: 5_000 }),
+      switches: fc.integer({ min: 0, max: 4 }),
       error: fc.constantFrom('', 'network'),
     }),
     { nil: undefined },
@@ -115,7 +116,12 @@ function planView(drawn: RandomView, nth: number, videoIds: readonly string[], n
   if (quality) {
     // Measurements accumulate, so an earlier event has smaller values.
     events.push(
-      buildEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(3), quality: { ...quality, stalls: 0, stalledMs: 0, error: '' } }),
+      buildEvent({
+        ...base,
+        type: 'EVENT_TYPE_LOAD',
+        atMs: toStepMs(3),
+        quality: { ...quality, stalls: 0, stalledMs: 0, switches: 0, error: '' },
+      }),
     )
     events.push(buildEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(5), quality }))
   }

@@ -42,7 +42,7 @@ const rest = { pageSize: 0, pageToken: '', skip: 0 }
 /** Stores an event as if it was received at its time, because the service rejects events that old. */
 async function writePastEvent(videoId: string, viewId: string, daysAgo: number, viewer: string, durationMs = 100_000): Promise<void> {
   const atMs = Math.round(now - daysAgo * DAY)
-  const quality = { startupMs: 100 * daysAgo, stalls: 1, stalledMs: 50, error: '' }
+  const quality = { startupMs: 100 * daysAgo, stalls: 1, stalledMs: 50, switches: 2, error: '' }
   const playerEvent = {
     ...buildEvent({ videoId, viewId, atMs, watched: [{ fromSeconds: 0, toSeconds: 10 + daysAgo }], language: 'en' }),
     type: 3,

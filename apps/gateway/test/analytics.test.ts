@@ -94,7 +94,7 @@ describe('events', () => {
   test('are sent to analytics with all fields, on behalf of the gateway and without an audit log entry', async () => {
     const fullEvent = {
       ...{ ...event, type: 'ended', position: 12.5, watched: [[0, 12.5]], rewatched: [[3, 4.25]], language: 'en', subtitle: 'de' },
-      qoe: { startup_ms: 310.5, stalls: 2, stalled_ms: 900, error: 'network' },
+      qoe: { startup_ms: 310.5, stalls: 2, stalled_ms: 900, switches: 3, error: 'network' },
     }
     const response = await send(JSON.stringify([fullEvent, { ...event, video_id: 43 }]), { 'user-agent': 'A player' })
     expect([response.status, await response.json()]).toEqual([202, { accepted: 2, rejected: [] }])
@@ -110,7 +110,7 @@ describe('events', () => {
               ...{ videoId: '42', viewId: VIEW, type: 'EVENT_TYPE_ENDED', atMs: at, positionSeconds: 12.5, language: 'en', subtitle: 'de' },
               watched: [{ fromSeconds: 0, toSeconds: 12.5 }],
               rewatched: [{ fromSeconds: 3, toSeconds: 4.25 }],
-              quality: { startupMs: 310.5, stalls: 2, stalledMs: 900, error: 'network' },
+              quality: { startupMs: 310.5, stalls: 2, stalledMs: 900, switches: 3, error: 'network' },
             },
             { videoId: '43', type: 'EVENT_TYPE_PROGRESS', watched: [], quality: undefined },
           ],

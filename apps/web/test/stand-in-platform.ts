@@ -38,7 +38,7 @@ export interface ReceivedEvent {
   rewatched?: [number, number][]
   language?: string
   subtitle?: string
-  qoe?: { startup_ms?: number; stalls?: number; stalled_ms?: number; error?: string }
+  qoe?: { startup_ms?: number; stalls?: number; stalled_ms?: number; switches?: number; error?: string }
 }
 
 /**

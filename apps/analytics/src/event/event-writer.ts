@@ -6,7 +6,7 @@ import type { StoredEvent } from '../view/event-row.ts'
 import { batchViews, type ViewBatch } from '../view/view-batch.ts'
 import type { ViewCache } from '../view/view-cache.ts'
 import { TOO_OLD } from './event.ts'
-import { toLine } from './event-line.ts'
+import { completeLine, toLine } from './event-line.ts'
 import type { Batch, EventStore } from './event-store.ts'
 import { firstWritableDay, removeLateEvents } from './late-events.ts'
 import type { CountRejected } from './rejected-events.ts'
@@ -123,7 +123,7 @@ export function createEventWriter({
   /** Writes spooled events to the database without the queue, because they are already acknowledged. */
   const replay = async (spooled: Batch) => {
     const { batch, removedEvents } = removeLateEvents(spooled, firstWritableDay(retentionDays, now()))
-    if (batch.lines.length > 0) await store.write(batch)
+    if (batch.lines.length > 0) await store.write({ ...batch, lines: batch.lines.map(completeLine) })
     if (removedEvents === 0) return
     countRejected(TOO_OLD.reason, removedEvents)
     log.warn({ events: removedEvents }, 'spooled events are older than the retention; not counted')

@@ -15,7 +15,7 @@ export interface ReceivedEvent {
   rewatched: readonly { fromSeconds: number; toSeconds: number }[]
   language: string
   subtitle: string
-  quality: { startupMs?: number | undefined; stalls: number; stalledMs: number; error: string } | undefined
+  quality: { startupMs?: number | undefined; stalls: number; stalledMs: number; switches: number; error: string } | undefined
   /** If true, the event only counts if its view is already stored. */
   knownViewOnly: boolean
 }
@@ -79,11 +79,12 @@ function findLanguageFault(name: string, text: string): Rejection | undefined {
 
 function findQualityFault(quality: ReceivedEvent['quality']): Rejection | undefined {
   if (!quality) return undefined
-  const { startupMs = 0, stalls, stalledMs, error } = quality
+  const { startupMs = 0, stalls, stalledMs, switches, error } = quality
   const fault = (requirement: string) => ({ reason: 'bad_quality', message: `qoe: ${requirement}` })
   if (!isWithin(startupMs, 3_600_000)) return fault('startup_ms must be 0 to 3,600,000')
   if (!isWithin(stalls, 1_000_000)) return fault('stalls must be 0 to 1,000,000')
   if (!isWithin(stalledMs, DAY_MS)) return fault('stalled_ms must be 0 to 86,400,000')
+  if (!isWithin(switches, 1_000_000)) return fault('switches must be 0 to 1,000,000')
   if (error.length > 100 || !isStorable(error)) return fault('error must be a text of at most 100 characters')
   return undefined
 }
@@ -109,6 +110,7 @@ export function toStoredEvent(
       startupMs: quality.startupMs === undefined ? undefined : Math.round(quality.startupMs),
       stalls: Math.round(quality.stalls),
       stalledMs: Math.round(quality.stalledMs),
+      switches: Math.round(quality.switches),
     },
     error: quality?.error ?? '',
   }

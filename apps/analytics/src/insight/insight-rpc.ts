@@ -38,8 +38,8 @@ export function insightHandlers({
       const period = readPeriod(requestedPeriod)
       const { rows, nextPageToken } = await pageByDay(request, (page) => insights.listQualityDays(videoId, period, page))
       return {
-        days: rows.map(({ day, views, started, startupMs, stalled, stalls, stalledMs, failed }) => ({
-          ...{ day, views, stalls, stalledMs },
+        days: rows.map(({ day, views, started, startupMs, stalled, stalls, stalledMs, switches, failed }) => ({
+          ...{ day, views, stalls, stalledMs, switches },
           startedViews: started,
           averageStartupMs: started === 0 ? 0 : Math.round((100 * startupMs) / started) / 100,
           stalledViews: stalled,

@@ -16,6 +16,7 @@ export interface QualityDay {
   stalled: number
   stalls: number
   stalledMs: number
+  switches: number
   failed: number
 }
 
@@ -77,9 +78,9 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
     },
     async listQualityDays(videoId, { dateStart, dateEnd }, { after, limit, skip }) {
       const rows = await db.query<
-        Record<'views' | 'started' | 'startup_ms' | 'stalled' | 'stalls' | 'stalled_ms' | 'failed' | 'date', string>
+        Record<'views' | 'started' | 'startup_ms' | 'stalled' | 'stalls' | 'stalled_ms' | 'switches' | 'failed' | 'date', string>
       >(
-        `select day::text as date, views, started, startup_ms, stalled, stalls, stalled_ms, failed from video_quality
+        `select day::text as date, views, started, startup_ms, stalled, stalls, stalled_ms, switches, failed from video_quality
          where video_id = $1 and day between $2 and $3 and day > $4 and views > 0 order by day limit $5 offset $6`,
         [videoId, dateStart, dateEnd, after, limit, skip],
       )
@@ -91,6 +92,7 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
         stalled: Number(row.stalled),
         stalls: Number(row.stalls),
         stalledMs: Number(row.stalled_ms),
+        switches: Number(row.switches),
         failed: Number(row.failed),
       }))
     },

@@ -71,5 +71,11 @@ const DAYS = new Map<number, string>()
 
 function toQuality({ quality, failed }: ViewPart): Contribution['quality'] {
   if (!quality && !failed) return undefined
-  return { startupMs: quality?.startupMs, stalls: quality?.stalls ?? 0, stalledMs: quality?.stalledMs ?? 0, failed }
+  return {
+    startupMs: quality?.startupMs,
+    stalls: quality?.stalls ?? 0,
+    stalledMs: quality?.stalledMs ?? 0,
+    switches: quality?.switches ?? 0,
+    failed,
+  }
 }

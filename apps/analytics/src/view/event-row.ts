@@ -9,7 +9,7 @@ export interface StoredEvent extends ViewEvent {
 
 /** The columns of the table `event` that `toEvent` reads. */
 export const EVENT_COLUMNS = `at_ms, received_ms, organisation_id, video_id, view_id, type, duration_ms, position_ms, watched, rewatched, language, subtitle,
-  visitor, startup_ms, stalls, stalled_ms, error`
+  visitor, startup_ms, stalls, stalled_ms, switches, error`
 
 export interface EventRow {
   at_ms: string
@@ -28,6 +28,7 @@ export interface EventRow {
   startup_ms: number | null
   stalls: number | null
   stalled_ms: number | null
+  switches: number | null
   error: string
 }
 
@@ -47,7 +48,9 @@ export function toEvent(row: EventRow): StoredEvent {
     subtitle: row.subtitle,
     visitor: row.visitor?.toString('hex'),
     quality:
-      row.stalls === null ? undefined : { startupMs: row.startup_ms ?? undefined, stalls: row.stalls, stalledMs: row.stalled_ms ?? 0 },
+      row.stalls === null
+        ? undefined
+        : { startupMs: row.startup_ms ?? undefined, stalls: row.stalls, stalledMs: row.stalled_ms ?? 0, switches: row.switches ?? 0 },
     error: row.error,
   }
 }

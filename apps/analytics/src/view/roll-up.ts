@@ -26,7 +26,8 @@ export interface VideoHeat extends Counts<'views', 'watched' | 'rewatched'> {
   day: string
   durationMs: number
 }
-export interface VideoQuality extends Counts<'views' | 'started' | 'startup_ms' | 'stalled' | 'stalls' | 'stalled_ms' | 'failed'> {
+export interface VideoQuality
+  extends Counts<'views' | 'started' | 'startup_ms' | 'stalled' | 'stalls' | 'stalled_ms' | 'switches' | 'failed'> {
   videoId: string
   day: string
 }
@@ -84,7 +85,7 @@ function addHeat(rollUps: RollUps, { videoId, day }: Contribution, heat: NonNull
 function addQuality(rollUps: RollUps, { videoId, day }: Contribution, quality: NonNullable<Contribution['quality']>, sign: 1 | -1): void {
   const row = findOrCreateRow(rollUps.qualities, `${videoId}\n${day}`, () => ({
     ...{ videoId, day },
-    numbers: { views: 0, started: 0, startup_ms: 0, stalled: 0, stalls: 0, stalled_ms: 0, failed: 0 },
+    numbers: { views: 0, started: 0, startup_ms: 0, stalled: 0, stalls: 0, stalled_ms: 0, switches: 0, failed: 0 },
     lists: {},
   }))
   addNumbers(row.numbers, {
@@ -94,6 +95,7 @@ function addQuality(rollUps: RollUps, { videoId, day }: Contribution, quality: N
     stalled: quality.stalls > 0 ? sign : 0,
     stalls: sign * quality.stalls,
     stalled_ms: sign * quality.stalledMs,
+    switches: sign * quality.switches,
     failed: quality.failed ? sign : 0,
   })
 }

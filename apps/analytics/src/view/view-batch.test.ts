@@ -10,6 +10,7 @@ const quality = fc.record({
   startupMs: fc.option(ms, { nil: undefined }),
   stalls: fc.integer({ min: 0, max: 3 }),
   stalledMs: ms,
+  switches: ms,
 })
 const storedEvents: fc.Arbitrary<StoredEvent> = fc.record({
   viewId: fc.constantFrom('a', 'b'),

@@ -23,6 +23,7 @@ interface ViewRow {
   startup_ms: number | null
   stalls: number | null
   stalled_ms: number | null
+  switches: number | null
   failed: boolean
   last_day: string
 }
@@ -31,9 +32,11 @@ interface ViewRow {
 export type StoredPart = ViewPart & { lastDay: string }
 
 const COLUMNS = `view_id, video_id, duration_ms, organisation_id, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched,
-  language, language_ms, subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed, last_day`
+  language, language_ms, subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, switches, failed, last_day`
 
 const DAY_MS = 86_400_000
+/** The columns of the quality of a part that has none. */
+const NO_QUALITY = [NULL, NULL, NULL, NULL].join('\t')
 /** Maximum number of views per statement that searches all partitions. */
 const MAX_SEARCHED = 2_000
 
@@ -45,7 +48,7 @@ export async function readParts(query: Query, views: readonly { viewId: string; 
   const find = (searched: readonly { viewId: string; videoId: string }[], days: string) =>
     query<ViewRow>(
       `select v.view_id, v.video_id, v.duration_ms, v.organisation_id, v.first_ms, v.last_ms, v.played, v.furthest_ms, v.buckets, v.watched,
-         v.rewatched, v.language, v.language_ms, v.subtitle, v.subtitle_ms, v.startup_ms, v.stalls, v.stalled_ms, v.failed,
+         v.rewatched, v.language, v.language_ms, v.subtitle, v.subtitle_ms, v.startup_ms, v.stalls, v.stalled_ms, v.switches, v.failed,
          v.last_day::text as last_day
        from unnest($1::uuid[], $2::bigint[]) searched (view_id, video_id) join view v using (view_id, video_id) where ${days}`,
       [toArrayText(searched, ({ viewId }) => viewId), toArrayText(searched, ({ videoId }) => videoId), ...recentDays],
@@ -74,7 +77,9 @@ function* formatLines(parts: readonly StoredPart[]): Generator<string> {
     const { viewId, videoId, durationMs, organisationId, firstMs, lastMs, played, furthestMs, buckets, language, subtitle, quality } = part
     const watchedColumns = `${played}\t${furthestMs}\t${buckets}\t${formatCopyBytes(part.watched)}\t${formatCopyBytes(part.rewatched)}`
     const textColumns = `${escapeCopyText(language.text)}\t${language.atMs}\t${escapeCopyText(subtitle.text)}\t${subtitle.atMs}`
-    const qualityColumns = quality ? `${quality.startupMs ?? NULL}\t${quality.stalls}\t${quality.stalledMs}` : `${NULL}\t${NULL}\t${NULL}`
+    const qualityColumns = quality
+      ? `${quality.startupMs ?? NULL}\t${quality.stalls}\t${quality.stalledMs}\t${quality.switches}`
+      : NO_QUALITY
     yield `${viewId}\t${videoId}\t${durationMs}\t${organisationId}\t${firstMs}\t${lastMs}\t${watchedColumns}\t${textColumns}\t${qualityColumns}\t${part.failed}\t${part.lastDay}\n`
   }
 }
@@ -87,12 +92,12 @@ export async function saveParts(query: Query, parts: readonly (StoredPart & { pr
        first_ms = part.first_ms, last_ms = part.last_ms, played = part.played, furthest_ms = part.furthest_ms,
        buckets = part.buckets, watched = part.watched, rewatched = part.rewatched,
        language = part.language, language_ms = part.language_ms, subtitle = part.subtitle, subtitle_ms = part.subtitle_ms,
-       startup_ms = part.startup_ms, stalls = part.stalls, stalled_ms = part.stalled_ms, failed = part.failed, last_day = part.last_day
+       startup_ms = part.startup_ms, stalls = part.stalls, stalled_ms = part.stalled_ms, switches = part.switches, failed = part.failed, last_day = part.last_day
      from unnest($1::uuid[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::boolean[], $7::int[], $8::int[], $9::bytea[],
-       $10::bytea[], $11::text[], $12::bigint[], $13::text[], $14::bigint[], $15::int[], $16::int[], $17::int[], $18::boolean[], $19::date[],
-       $20::date[]) as part
+       $10::bytea[], $11::text[], $12::bigint[], $13::text[], $14::bigint[], $15::int[], $16::int[], $17::int[], $18::int[],
+       $19::boolean[], $20::date[], $21::date[]) as part
        (view_id, video_id, duration_ms, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched, language, language_ms,
-       subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed, last_day, previous_day)
+       subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, switches, failed, last_day, previous_day)
      where view.view_id = part.view_id and view.video_id = part.video_id and view.duration_ms = part.duration_ms
        and view.last_day = part.previous_day`,
     [
@@ -113,6 +118,7 @@ export async function saveParts(query: Query, parts: readonly (StoredPart & { pr
       toArrayText(parts, ({ quality }) => quality?.startupMs ?? null),
       toArrayText(parts, ({ quality }) => quality?.stalls ?? null),
       toArrayText(parts, ({ quality }) => quality?.stalledMs ?? null),
+      toArrayText(parts, ({ quality }) => quality?.switches ?? null),
       toArrayText(parts, ({ failed }) => String(failed)),
       toArrayText(parts, ({ lastDay }) => lastDay),
       toArrayText(parts, ({ previousDay }) => previousDay),
@@ -136,7 +142,9 @@ function toPart(row: ViewRow): StoredPart {
     language: { text: row.language, atMs: Number(row.language_ms) },
     subtitle: { text: row.subtitle, atMs: Number(row.subtitle_ms) },
     quality:
-      row.stalls === null ? undefined : { startupMs: row.startup_ms ?? undefined, stalls: row.stalls, stalledMs: row.stalled_ms ?? 0 },
+      row.stalls === null
+        ? undefined
+        : { startupMs: row.startup_ms ?? undefined, stalls: row.stalls, stalledMs: row.stalled_ms ?? 0, switches: row.switches ?? 0 },
     failed: row.failed,
     lastDay: row.last_day,
   }

@@ -28,6 +28,7 @@ export interface Quality {
   startupMs: number | undefined
   stalls: number
   stalledMs: number
+  switches: number
 }
 
 /** The merged events of a view that have the same video duration. Each field is a minimum, a maximum or a union. */
@@ -198,5 +199,6 @@ function worstQuality(a: Quality | undefined, b: Quality | undefined): Quality |
     startupMs: a.startupMs === undefined ? b.startupMs : Math.max(a.startupMs, b.startupMs ?? 0),
     stalls: Math.max(a.stalls, b.stalls),
     stalledMs: Math.max(a.stalledMs, b.stalledMs),
+    switches: Math.max(a.switches, b.switches),
   }
 }

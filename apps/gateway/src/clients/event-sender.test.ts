@@ -74,7 +74,7 @@ describe('events of players', () => {
   test.each(['x', '\u20ac', '\ud83c\udfac'])('stay below the message limit with texts of maximum length, all of %j', async (letter) => {
     const { sender, calls, settle } = startSender()
     const text = (characters: number) => letter.repeat(characters)
-    const quality = { startupMs: 1.5, stalls: 1_000_000, stalledMs: 86_400_000, error: text(100) }
+    const quality = { startupMs: 1.5, stalls: 1_000_000, stalledMs: 86_400_000, switches: 1_000_000, error: text(100) }
     const texts = { videoId: text(300), viewId: text(100), language: text(35), subtitle: text(35), quality }
     const buildLargeRequest = (address: string) => {
       const { events, ...from } = request(address, 100)

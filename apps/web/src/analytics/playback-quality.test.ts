@@ -9,7 +9,7 @@ test('the startup time is from the first play request to the first picture, with
   meter.onWaiting(160)
   meter.onPlaying(420)
   meter.onPlaying(500)
-  expect(meter.getQuality(600)).toEqual({ startup_ms: 320, stalls: 0, stalled_ms: 0 })
+  expect(meter.getQuality(600)).toEqual({ startup_ms: 320, stalls: 0, stalled_ms: 0, switches: 0 })
 })
 
 test('a viewer who stops before the first picture and starts again has a new startup time', () => {
@@ -32,6 +32,15 @@ test('stalls are counted, and each lasts until playback resumes or is stopped', 
   meter.onWaiting(2_000)
   meter.onStop(2_100)
   expect(meter.getQuality(9_000)).toMatchObject({ stalls: 2, stalled_ms: 600 })
+})
+
+test('rendition switches are counted', () => {
+  const meter = createQualityMeter()
+  meter.onRequest(0)
+  meter.onPlaying(10)
+  meter.onSwitch()
+  meter.onSwitch()
+  expect(meter.getQuality(20)).toMatchObject({ switches: 2 })
 })
 
 test('an error is reported, even if nothing was played', () => {

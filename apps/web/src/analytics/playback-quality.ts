@@ -3,6 +3,7 @@ export interface Quality {
   startup_ms?: number
   stalls?: number
   stalled_ms?: number
+  switches?: number
   error?: string
 }
 
@@ -16,6 +17,8 @@ export interface QualityMeter {
   onWaiting(now: number): void
   /** Called when the picture stops because playback is paused, seeks or has ended. */
   onStop(now: number): void
+  /** Called when playback continues in a rendition of another height. */
+  onSwitch(): void
   onFailure(error: string): void
   getQuality(now: number): Quality
 }
@@ -26,6 +29,7 @@ export function createQualityMeter(): QualityMeter {
   let waitingSince: number | undefined
   let stalls = 0
   let stalledMs = 0
+  let switches = 0
   let lastError: string | undefined
   const endStall = (now: number) => {
     if (waitingSince !== undefined) stalledMs += now - waitingSince
@@ -50,13 +54,21 @@ export function createQualityMeter(): QualityMeter {
       if (startupMs === undefined) requestedAt = undefined
       endStall(now)
     },
+    onSwitch() {
+      switches++
+    },
     onFailure(error) {
       lastError = error
     },
     getQuality(now) {
       const stallMs = waitingSince === undefined ? 0 : now - waitingSince
       return {
-        ...(startupMs !== undefined && { startup_ms: Math.round(startupMs), stalls, stalled_ms: Math.round(stalledMs + stallMs) }),
+        ...(startupMs !== undefined && {
+          startup_ms: Math.round(startupMs),
+          stalls,
+          stalled_ms: Math.round(stalledMs + stallMs),
+          switches,
+        }),
         ...(lastError !== undefined && { error: lastError }),
       }
     },

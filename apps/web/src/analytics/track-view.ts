@@ -20,15 +20,18 @@ export interface TrackedView {
   shouldAutoplay: boolean
 }
 
+export interface ViewTracker {
+  onFailure(error: string): void
+  /** Called when playback continues in a rendition of another height. */
+  onSwitch(): void
+}
+
 /**
  * Sends the events of one view until the signal aborts: the ranges that were played, and the
  * playback quality.
  */
-export function trackView(
-  { video, videoId, getLanguage, shouldAutoplay }: TrackedView,
-  signal: AbortSignal,
-): { onFailure: (error: string) => void } {
-  if (!isTrackingAllowed(document, navigator)) return { onFailure: () => {} }
+export function trackView({ video, videoId, getLanguage, shouldAutoplay }: TrackedView, signal: AbortSignal): ViewTracker {
+  if (!isTrackingAllowed(document, navigator)) return { onFailure: () => {}, onSwitch: () => {} }
   const id = createViewId()
   const sender = createEventSender(id)
   const recorder = createPartsRecorder()
@@ -128,5 +131,6 @@ export function trackView(
       qualityMeter.onFailure(error)
       send(hasPlayed ? 'progress' : 'load')
     },
+    onSwitch: () => qualityMeter.onSwitch(),
   }
 }

@@ -43,7 +43,13 @@ export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
     events.onChange()
   })
   hls.on(Hls.Events.AUDIO_TRACK_SWITCHED, events.onChange)
-  hls.on(Hls.Events.LEVEL_SWITCHED, events.onChange)
+  let height = 0
+  hls.on(Hls.Events.LEVEL_SWITCHED, (_, { level }) => {
+    const previousHeight = height
+    height = hls.levels[level]?.height ?? 0
+    if (previousHeight > 0 && height > 0 && height !== previousHeight) events.onSwitch({ from: previousHeight, to: height })
+    events.onChange()
+  })
   hls.on(Hls.Events.LEVELS_UPDATED, events.onChange)
   hls.on(Hls.Events.BUFFER_APPENDED, () => skipShortGap(video))
   hls.on(Hls.Events.ERROR, (_, { fatal, type, frag, url, context }) => {

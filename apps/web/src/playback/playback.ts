@@ -70,9 +70,17 @@ export interface ResumePoint extends SourceChoices {
  */
 export type PlaybackFailure = { kind: 'missing'; address: string } | { kind: 'media' } | { kind: 'script' }
 
+/** Heights of the pictures before and after a switch of the rendition, in pixels. */
+export interface RenditionSwitch {
+  from: number
+  to: number
+}
+
 export interface PlaybackEvents {
   /** Called when the choices of the menus have changed. */
   onChange: () => void
+  /** Called when the picture continues in a rendition of another height. The first rendition does not count. */
+  onSwitch: (heights: RenditionSwitch) => void
   onFailure: (failure: PlaybackFailure, resume: ResumePoint) => void
   /** Called when a file was rejected (401, 403, 404, 410). */
   onRejection: () => Promise<RejectionVerdict>

@@ -161,7 +161,12 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { setStory
     onMessage(toRejectionMessage(code))
     return 'final'
   }
-  const events = { onChange: () => controls.refresh(), onFailure, onRejection: shareResult(VERDICT_TTL_MS, checkRejection) }
+  const events = {
+    onChange: () => controls.refresh(),
+    onSwitch: () => viewTracker.onSwitch(),
+    onFailure,
+    onRejection: shareResult(VERDICT_TTL_MS, checkRejection),
+  }
 
   const { start: startSeconds } = options.part
   start(startSeconds > 0 ? { seconds: startSeconds, rate: 1, isPlaying: false } : undefined)

@@ -74,6 +74,7 @@ export const QualityDayResponse = z.object({
   stalled_views: schema.int('Views that stalled at least once.'),
   stalls: schema.int('Number of stalls of all views together.'),
   stalled_ms: schema.int('Stalled time of all views together, in milliseconds.'),
+  switches: schema.int('Number of rendition switches of all views together.'),
   error_views: schema.int('Views that ended with an error.'),
 })
 
@@ -151,6 +152,7 @@ export function qualityDayResponse(statistics: QualityDay, ids: VideoIds): z.inp
     stalled_views: statistics.stalledViews,
     stalls: statistics.stalls,
     stalled_ms: statistics.stalledMs,
+    switches: statistics.switches,
     error_views: statistics.errorViews,
   }
 }

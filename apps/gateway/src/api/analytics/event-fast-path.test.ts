@@ -30,7 +30,7 @@ const fullEvent = {
   rewatched: [],
   language: 'en',
   subtitle: '',
-  qoe: { startup_ms: 120.5, stalls: 1, stalled_ms: 200, error: 'network' },
+  qoe: { startup_ms: 120.5, stalls: 1, stalled_ms: 200, switches: 2, error: 'network' },
 }
 
 test('the fast path parses the events that players send', () => {
@@ -49,7 +49,7 @@ const unusualValue = fc.oneof(
   fc.constantFrom('42', '042', 'x'.repeat(100), 'x'.repeat(101), ' ', '\0', '\ud800', '12.5', '[[0,1]]', 'load', 'en', 'e n', '__proto__'),
   fc.array(fc.array(number, { maxLength: 3 }), { maxLength: 3 }),
   fc.record(
-    { startup_ms: qualityValue(), stalls: qualityValue(), stalled_ms: qualityValue(), error: qualityValue() },
+    { startup_ms: qualityValue(), stalls: qualityValue(), stalled_ms: qualityValue(), switches: qualityValue(), error: qualityValue() },
     { requiredKeys: [] },
   ),
 )

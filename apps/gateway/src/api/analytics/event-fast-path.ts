@@ -42,6 +42,7 @@ const QUALITY_CHECKS: Readonly<Record<keyof NonNullable<PlayerEventPayload['qoe'
   startup_ms: (value) => isWithin(value, 3_600_000),
   stalls: (value) => Number.isSafeInteger(value) && isWithin(value, 1_000_000),
   stalled_ms: (value) => isWithin(value, 86_400_000),
+  switches: (value) => Number.isSafeInteger(value) && isWithin(value, 1_000_000),
   error: (value) => matches(value, ERROR_TEXT),
 }
 

@@ -8,6 +8,7 @@ const maxIntervals = 1_000
 const maxStartMs = 3_600_000
 const maxStalls = 1_000_000
 const maxStallMs = 86_400_000
+const maxSwitches = 1_000_000
 
 /** A number of seconds. Analytics validates its value together with the rest of the event. */
 function seconds(docs: FieldDocs) {
@@ -51,6 +52,10 @@ const qoe = z.strictObject(
     ).optional(),
     stalls: int({ min: 0, max: maxStalls }, { description: 'Number of times that playback stopped to wait for data.' }).optional(),
     stalled_ms: decimal({ min: 0, max: maxStallMs }, { description: 'Stalled time in milliseconds.' }).optional(),
+    switches: int(
+      { min: 0, max: maxSwitches },
+      { description: 'Number of times that playback continued in a rendition of another height.' },
+    ).optional(),
     error: text(100, {}, { description: 'Error that ended the view.', example: 'network' }).optional(),
   },
   problem('must be an object'),
@@ -92,7 +97,7 @@ export type PlayerEventPayload = z.output<typeof PlayerEvent>
 
 /** Converts an event to its protobuf message. */
 export function eventMessage(event: PlayerEventPayload, knownViewOnly: boolean): Event {
-  const { startup_ms, stalls = 0, stalled_ms = 0, error = '' } = event.qoe ?? {}
+  const { startup_ms, stalls = 0, stalled_ms = 0, switches = 0, error = '' } = event.qoe ?? {}
   return {
     videoId: event.video_id,
     viewId: event.view_id,
@@ -103,7 +108,7 @@ export function eventMessage(event: PlayerEventPayload, knownViewOnly: boolean):
     rewatched: (event.rewatched ?? []).map(toInterval),
     language: event.language ?? '',
     subtitle: event.subtitle ?? '',
-    quality: event.qoe && { startupMs: startup_ms, stalls, stalledMs: stalled_ms, error },
+    quality: event.qoe && { startupMs: startup_ms, stalls, stalledMs: stalled_ms, switches, error },
     knownViewOnly,
   }
 }
