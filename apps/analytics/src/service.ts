@@ -4,6 +4,7 @@ import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
 import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
+import { ViewSessionServiceService } from '@vitascope/proto/analytics/v1/view_session'
 import { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { type RunningGrpcService, type ServiceBase, type ServiceParts, startGrpcService } from '@vitascope/service'
 import type { Logger } from '@vitascope/telemetry'
@@ -32,6 +33,10 @@ import { createMerger } from './view/merge.ts'
 import { registerMergeMetrics } from './view/merge-metrics.ts'
 import { registerGrowthMetrics } from './view/organisation-growth.ts'
 import { createViewCache } from './view/view-cache.ts'
+import { deletedVideoSessions } from './view-session/deleted-videos.ts'
+import { createSessionWriter } from './view-session/session-writer.ts'
+import { viewSessionHandlers } from './view-session/view-session-rpc.ts'
+import { createViewSessionStore } from './view-session/view-session-store.ts'
 
 /** Reports must show accepted events within 5 s. */
 const MERGE_EVERY_MS = 1_000
@@ -77,9 +82,13 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
   })
   registerComparisonMetrics(comparisons, metrics)
 
+  const views = createStoredViews(db)
+  const sessions = createViewSessionStore(db)
+  const sessionWriter = createSessionWriter(db)
+  server.implement(EventServiceService, eventHandlers({ eventWriter, videos, visitors, views, countRejected, metrics }))
   server.implement(
-    EventServiceService,
-    eventHandlers({ eventWriter, videos, visitors, views: createStoredViews(db), countRejected, metrics }),
+    ViewSessionServiceService,
+    viewSessionHandlers({ writer: sessionWriter, sessions, videos, views, countRejected, metrics }),
   )
   server.implement(ReportServiceService, reportHandlers({ reports: createReportStore(db), videos }))
   server.implement(InsightServiceService, insightHandlers({ insights, videos }))
@@ -98,7 +107,11 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
     await events.prepare([-1, 0, 1, 2].map((shift) => toDay(Date.now() + shift * DAY_MS)))
     await visitors.renewSalts()
   }
-  const tables = [...analyticsRetention(db, config.retentionDays), { table: 'live_view', remove: insights.removeInactiveViews }]
+  const tables = [
+    ...analyticsRetention(db, config.retentionDays),
+    { table: 'live_view', remove: insights.removeInactiveViews },
+    deletedVideoSessions(sessions, videos),
+  ]
   return {
     db,
     loops: [
@@ -111,6 +124,7 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
     ],
     async finish() {
       await eventWriter.close()
+      await sessionWriter.close()
       await spool?.close()
     },
   }

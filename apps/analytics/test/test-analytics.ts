@@ -9,6 +9,7 @@ import { type Event, EventServiceService } from '@vitascope/proto/analytics/v1/e
 import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
 import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
+import { ViewSessionServiceService } from '@vitascope/proto/analytics/v1/view_session'
 import { type VideoSummary, VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { createMetrics } from '@vitascope/telemetry'
 import { createTestDatabase, testLog, waitFor } from '@vitascope/testing'
@@ -92,6 +93,7 @@ export async function openFixture({ replicas = 1, databaseUrl }: { replicas?: nu
       reports: channel.client(ReportServiceService),
       insights: channel.client(InsightServiceService),
       exports: channel.client(ExportServiceService),
+      sessions: channel.client(ViewSessionServiceService),
       async stop() {
         channel.close()
         await service.stop()

@@ -47,22 +47,33 @@ export const BOT: Rejection = { reason: 'bot', message: 'events of crawlers are 
 
 /** Returns the fault of an event that arrives at `nowMs`, or undefined. It does not check the video. */
 export function findFault(event: ReceivedEvent, nowMs: number): Rejection | undefined {
-  const { type, viewId, atMs, positionSeconds, watched, rewatched, language, subtitle } = event
-  if (!UUID_PATTERN.test(viewId)) return { reason: 'bad_view', message: 'view_id: must be a UUID' }
-  if (type === 0) return { reason: 'bad_type', message: 'type: must be load, play, progress or ended' }
-  if (!Number.isFinite(atMs)) return { reason: 'bad_time', message: 'at: must be milliseconds since 1970' }
-  if (atMs < nowMs - DAY_MS) return TOO_OLD
-  if (atMs > nowMs + MAX_AHEAD_MS) return { reason: 'in_future', message: 'at: is more than 5 minutes ahead' }
-  if (positionSeconds !== undefined && !isPositionValid(positionSeconds)) {
-    return { reason: 'bad_position', message: 'position: must be seconds, 0 or more' }
-  }
+  const { type, watched, rewatched, language, subtitle } = event
   return (
+    findViewIdFault(event.viewId) ??
+    (type === 0 ? { reason: 'bad_type', message: 'type: must be load, play, progress or ended' } : undefined) ??
+    findTimeFault(event.atMs, nowMs) ??
+    findPositionFault(event.positionSeconds) ??
     findIntervalFault('watched', watched) ??
     findIntervalFault('rewatched', rewatched) ??
     findLanguageFault('language', language) ??
     findLanguageFault('subtitle', subtitle) ??
     findQualityFault(event.quality)
   )
+}
+
+export function findViewIdFault(viewId: string): Rejection | undefined {
+  return UUID_PATTERN.test(viewId) ? undefined : { reason: 'bad_view', message: 'view_id: must be a UUID' }
+}
+
+export function findTimeFault(atMs: number, nowMs: number): Rejection | undefined {
+  if (!Number.isFinite(atMs)) return { reason: 'bad_time', message: 'at: must be milliseconds since 1970' }
+  if (atMs < nowMs - DAY_MS) return TOO_OLD
+  return atMs > nowMs + MAX_AHEAD_MS ? { reason: 'in_future', message: 'at: is more than 5 minutes ahead' } : undefined
+}
+
+export function findPositionFault(seconds: number | undefined): Rejection | undefined {
+  if (seconds === undefined || isPositionValid(seconds)) return undefined
+  return { reason: 'bad_position', message: 'position: must be seconds, 0 or more' }
 }
 
 function findIntervalFault(name: string, intervals: ReceivedEvent['watched']): Rejection | undefined {
@@ -122,7 +133,8 @@ function toPairs(intervals: ReceivedEvent['watched']): number[] {
   return points
 }
 
-function toMs(seconds: number): number {
+/** Returns a position in milliseconds. */
+export function toMs(seconds: number): number {
   return Math.round(Math.min(seconds, MAX_POSITION_SECONDS) * 1000)
 }
 
@@ -131,6 +143,6 @@ function isPositionValid(seconds: number): boolean {
   return seconds >= 0
 }
 
-function isWithin(value: number, max: number): boolean {
+export function isWithin(value: number, max: number): boolean {
   return value >= 0 && value <= max
 }

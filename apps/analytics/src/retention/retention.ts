@@ -8,12 +8,12 @@ import {
 } from '@vitascope/postgres'
 import { toDay } from '../view/contribution.ts'
 import { waitForMerge } from '../view/merge.ts'
-import { EVENTS, VIEWERS, VIEWS } from '../view/partitions.ts'
+import { EVENTS, SESSION_EVENTS, VIEW_SESSIONS, VIEWERS, VIEWS } from '../view/partitions.ts'
 
 const DAY_MS = 86_400_000
 
 /**
- * Returns the tables whose rows are deleted after `days`: events, views, viewers and growth. Counts
+ * Returns the tables whose rows are deleted after `days`: events, views, sessions, viewers and growth. Counts
  * are never deleted. Events that are not merged yet are not deleted either. All parts of a view are
  * deleted together, because a later event would otherwise count the view again.
  */
@@ -32,6 +32,8 @@ export function analyticsRetention(db: Db, days: number, now: () => number = Dat
     retainPartitions(EVENTS, hasPendingEvents),
     retainPartitions(VIEWS, waitUntilMerged),
     retainPartitions(VIEWERS),
+    retainPartitions(SESSION_EVENTS),
+    retainPartitions(VIEW_SESSIONS),
     { table: 'organisation_growth', remove: (limit) => removeGrowth(db, toDay(now() - days * DAY_MS), limit) },
   ]
 }

@@ -4,9 +4,10 @@ import { toArrayText } from './array-text.ts'
 import { toContribution, toDay } from './contribution.ts'
 import { EVENT_COLUMNS, type EventRow, toEvent } from './event-row.ts'
 import { addGrowth } from './organisation-growth.ts'
-import { VIEWERS, VIEWS } from './partitions.ts'
+import { SESSION_EVENTS, VIEW_SESSIONS, VIEWERS, VIEWS } from './partitions.ts'
 import { addContribution, emptyRollUps } from './roll-up.ts'
 import { addRollUps } from './roll-up-store.ts'
+import { addSessionEvents, addViewStarts, buildSessionEvent, SESSION_EVENT_TYPE, type ViewStart } from './session-event-store.ts'
 import { addPart, combineParts, type ViewPart } from './view.ts'
 import { type BatchedView, batchViews, mergeBatches, toViewKey, type ViewBatch } from './view-batch.ts'
 import type { ViewCache } from './view-cache.ts'
@@ -105,6 +106,7 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
   const differences = emptyRollUps()
   const changed: (StoredPart & { previousDay: string })[] = []
   const added: StoredPart[] = []
+  const starts: ViewStart[] = []
   let viewCount = 0
   for (const [key, { parts }] of views) {
     // The event loop also serves requests, so a long merge pauses regularly.
@@ -124,7 +126,9 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
     changed.push(...oldParts.map((part) => ({ ...part, previousDay: part.lastDay, lastDay })))
     added.push(...newParts.map((part) => ({ ...part, lastDay })))
     const view = combineParts([...oldParts, ...newParts])
-    if (view) addContribution(differences, toContribution(view), 1)
+    if (!view) continue
+    addContribution(differences, toContribution(view), 1)
+    if (!oldView) starts.push({ viewId: view.viewId, videoId: view.videoId, organisationId: view.organisationId, startMs: view.firstMs })
   }
   await addMissingVideos(query, added)
   await createPartitions(tx, VIEWS, [...new Set([...changed, ...added].map(({ lastDay }) => lastDay))])
@@ -134,8 +138,25 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
   const visitorDays = [...viewers.values()]
   await createPartitions(tx, VIEWERS, [...new Set(visitorDays.map(({ day }) => day))])
   await addViewers(query, visitorDays)
+  await addSessions(tx, starts, [...views.values()])
   await updateLiveViews(query, [...views.values()])
   await addGrowth(query, views.values(), added)
+}
+
+/** Adds the starts of new views, and the errors of all views. Most merges have no errors. */
+async function addSessions(tx: Transaction, starts: readonly ViewStart[], views: readonly BatchedView[]): Promise<void> {
+  const errors = views.flatMap(({ viewId, videoId, organisationId, errors }) =>
+    [...(errors ?? [])].map(([errorCode, { atMs, positionMs }]) => ({
+      ...{ viewId, videoId, organisationId },
+      ...buildSessionEvent({ type: SESSION_EVENT_TYPE.error, atMs, positionMs, errorCode }),
+    })),
+  )
+  const errorDays = errors.map(({ atMs }) => toDay(atMs))
+  await createPartitions(tx, VIEW_SESSIONS, [...new Set([...starts.map(({ startMs }) => toDay(startMs)), ...errorDays])])
+  await addViewStarts(tx.query, starts)
+  if (errors.length === 0) return
+  await createPartitions(tx, SESSION_EVENTS, [...new Set(errorDays)])
+  await addSessionEvents(tx.query, errors, { skipsKnownErrors: true })
 }
 
 /**

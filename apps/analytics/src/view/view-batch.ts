@@ -20,6 +20,14 @@ export interface BatchedView {
   /** Arrival time of the last event. */
   lastReceivedMs: number
   events: number
+  /** The first event with each error code, at most MAX_ERRORS. Undefined without errors, as in most views. */
+  errors: Map<string, ViewError> | undefined
+}
+
+/** When and where an error was reported first. */
+export interface ViewError {
+  atMs: number
+  positionMs: number | undefined
 }
 
 /** A visitor who played a video on a day. */
@@ -29,6 +37,9 @@ export interface VisitorDay {
   videoId: string
   visitor: string
 }
+
+/** Maximum number of error codes of a view in one batch. */
+const MAX_ERRORS = 10
 
 /** Merges events into views. It is fastest if events of the same view and visitor are consecutive. */
 export function batchViews(events: readonly StoredEvent[]): ViewBatch {
@@ -41,6 +52,7 @@ export function batchViews(events: readonly StoredEvent[]): ViewBatch {
     view.lastReceivedMs = Math.max(view.lastReceivedMs, event.receivedMs)
     view.events++
     addEvent(findOrCreatePart(view, event), event)
+    if (event.error !== '') addError(view, event.error, event)
     const { visitor, videoId } = event
     if (!visitor || !isPlay(event)) continue
     const day = toDay(event.atMs)
@@ -67,6 +79,7 @@ export function mergeBatches(batches: readonly ViewBatch[]): ViewBatch {
       }
       mergedView.lastReceivedMs = Math.max(mergedView.lastReceivedMs, view.lastReceivedMs)
       mergedView.events += view.events
+      for (const [code, error] of view.errors ?? []) addError(mergedView, code, error)
       for (const part of view.parts) {
         const mergedPart = mergedView.parts.find(({ durationMs }) => durationMs === part.durationMs)
         if (mergedPart) addPart(mergedPart, part)
@@ -90,9 +103,16 @@ function findOrCreateView(views: ViewBatch['views'], { viewId, videoId, organisa
   const key = toViewKey({ viewId, videoId })
   const existing = views.get(key)
   if (existing) return existing
-  const view = { viewId, videoId, organisationId, parts: [], lastReceivedMs: receivedMs, events: 0 }
+  const view = { viewId, videoId, organisationId, parts: [], lastReceivedMs: receivedMs, events: 0, errors: undefined }
   views.set(key, view)
   return view
+}
+
+function addError(view: BatchedView, code: string, { atMs, positionMs }: ViewError): void {
+  view.errors ??= new Map()
+  const { errors } = view
+  const first = errors.get(code)
+  if (first ? atMs < first.atMs : errors.size < MAX_ERRORS) errors.set(code, { atMs, positionMs })
 }
 
 function findOrCreatePart({ parts }: BatchedView, event: StoredEvent): ViewPart {
