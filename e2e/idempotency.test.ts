@@ -37,6 +37,7 @@ const OWN_IDEMPOTENCY = [
   '/upload/tus',
   '/upload/success',
   '/analytics/events',
+  '/analytics/cmcd',
 ]
 
 /** Additional fields for routes whose sample payload alone does not succeed. */

@@ -77,9 +77,9 @@ async function forAll(
   expect(failures).toEqual([])
 }
 
-/** Player events are rejected one by one, within a response of status 202. */
+/** Player events and lines of CMCD reports are rejected one by one, within a response of status 202. */
 function isRejected(operation: Operation, { status, body }: { status: number; body: Problem }): boolean {
-  if (formatOperation(operation) !== 'POST /analytics/events') return status === 400
+  if (!/^POST \/analytics\/(events|cmcd)$/.test(formatOperation(operation))) return status === 400
   return status === 202 && body.accepted === 0 && body.rejected?.length === 1
 }
 

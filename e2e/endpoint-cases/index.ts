@@ -32,6 +32,7 @@ import { uploadRows } from './upload.ts'
 import { userRows } from './user.ts'
 import { videoRows } from './video.ts'
 import { videoPasswordRows } from './video-password.ts'
+import { viewSessionRows } from './view-session.ts'
 import { webhookRows } from './webhook.ts'
 
 /** The endpoint cases, one file per noun. */
@@ -70,4 +71,5 @@ export const nouns: readonly NounRows[] = [
   tusRows,
   encodingFormatRows,
   analyticsRows,
+  viewSessionRows,
 ]

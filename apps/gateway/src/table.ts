@@ -1,8 +1,10 @@
+import { cmcdRoutes } from './api/analytics/cmcd-routes.ts'
 import { downloadReportRoutes } from './api/analytics/download-report-routes.ts'
 import { eventRoutes } from './api/analytics/event-routes.ts'
 import { exportRoutes } from './api/analytics/export-routes.ts'
 import { insightRoutes } from './api/analytics/insight-routes.ts'
 import { reportRoutes } from './api/analytics/report-routes.ts'
+import { sessionRoutes } from './api/analytics/session-routes.ts'
 import { apiKeyRoutes } from './api/api-key/api-key-routes.ts'
 import { auditRoutes } from './api/audit/audit-routes.ts'
 import { captionRoutes } from './api/caption/caption-routes.ts'
@@ -80,4 +82,6 @@ export const routes: readonly Route[] = [
   ...downloadReportRoutes,
   ...exportRoutes,
   ...eventRoutes,
+  ...cmcdRoutes,
+  ...sessionRoutes,
 ]

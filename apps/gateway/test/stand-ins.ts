@@ -6,6 +6,7 @@ import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
 import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
+import { ViewSessionServiceService } from '@vitascope/proto/analytics/v1/view_session'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService, AuthenticateResponse } from '@vitascope/proto/auth/v1/api_key'
 import { type AuditEntry, type AuditOutcome, AuditServiceService } from '@vitascope/proto/auth/v1/audit'
@@ -195,6 +196,7 @@ const OTHER_SERVICES: readonly ServiceDefinition[] = [
   ReportServiceService,
   InsightServiceService,
   ExportServiceService,
+  ViewSessionServiceService,
 ]
 
 function respondNotFound<S extends ServiceDefinition>(service: S): Handlers<S> {

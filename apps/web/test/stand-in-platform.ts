@@ -52,6 +52,7 @@ export async function startTestPlatform(media: string) {
   const pages = new Map<string, string>()
   const rejections = new Map<string, { status: number; code: string }>()
   const receivedEvents: ReceivedEvent[] = []
+  const receivedReports: string[] = []
   const events = { status: 202 }
   const server = createServer((request, response) => {
     const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
@@ -59,6 +60,14 @@ export async function startTestPlatform(media: string) {
       const { status } = events
       void text(request).then((body) => {
         if (status === 202) receivedEvents.push(...(JSON.parse(body) as ReceivedEvent[]))
+        response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+      })
+      return
+    }
+    if (pathname === '/v2/analytics/cmcd') {
+      const { status } = events
+      void text(request).then((body) => {
+        if (status === 202) receivedReports.push(...body.split('\n'))
         response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
       })
       return
@@ -109,7 +118,9 @@ export async function startTestPlatform(media: string) {
     requestedPaths,
     /** Received view events, in order. */
     receivedEvents,
-    /** Response of the events endpoint. */
+    /** Lines of the received CMCD reports, in order. */
+    receivedReports,
+    /** Response of the endpoints for events and reports. */
     events,
     /** Sets the tags that the gateway writes into the page of an id. */
     setHead: (id: string, tags: string) => headTags.set(`/player/${id}`, tags),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { findFfmpeg } from '@vitascope/media'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, chooseInMenu, waitFor, waitForMenu } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
@@ -33,6 +33,8 @@ describeInBrowser('events of a view', () => {
     for (const context of browser.contexts()) await context.close()
     page = await (await browser.newContext()).newPage()
     platform.receivedEvents.length = 0
+    platform.receivedReports.length = 0
+    platform.requestedPaths.length = 0
     platform.events.status = 202
     platform.setHead('v', '')
   })
@@ -107,12 +109,40 @@ describeInBrowser('events of a view', () => {
     expect(second?.position).toBeGreaterThan(first?.position ?? 0)
   }, 90_000)
 
+  test('are followed by a CMCD report of play states and rendition switches, and media requests carry no CMCD', async () => {
+    await page.goto(`${platform.url}/player/v`)
+    await waitForMenu(page, 'quality')
+    await chooseInMenu(page, 'quality', '180p')
+    await evaluateVideo((video) => {
+      video.muted = true
+      video.playbackRate = 0.5
+      return video.play()
+    })
+    await waitForPosition(0.3)
+    await chooseInMenu(page, 'quality', '360p')
+    const reports = () => platform.receivedReports.join('\n')
+    await waitFor(() => /com\.vitascope-to="360"/.test(reports()), { timeout: 30_000, describe: () => `a switch in ${reports()}` })
+    const viewId = platform.receivedEvents[0]?.view_id
+    for (const line of platform.receivedReports) {
+      expect(line).toContain(`sid="${viewId}"`)
+      expect(line).toContain('cid="v"')
+    }
+    expect(reports()).toMatch(/e=ps,.*sta=p/)
+    expect(reports()).toMatch(/cen="rendition-switch",.*com\.vitascope-from="180",.*com\.vitascope-to="360"/)
+    await waitForEvent('ended')
+    expect(findEvents('ended')[0]?.qoe?.switches).toBe(1)
+    await page.goto('about:blank')
+    await waitFor(() => /sta=e/.test(reports()), { timeout: 30_000, describe: () => `the end in ${reports()}` })
+    expect(platform.requestedPaths.filter((path) => /cmcd/i.test(path))).toEqual([])
+  }, 60_000)
+
   test('are not sent if the browser requests no tracking, unless the platform is configured to ignore it', async () => {
     const disableTracking = () => page.addInitScript(() => Object.defineProperty(navigator, 'doNotTrack', { get: () => '1' }))
     await disableTracking()
     await openPage()
-    await waitForPosition(1)
-    expect(platform.receivedEvents).toEqual([])
+    // The first lines of a report are sent after 3 s.
+    await waitForPosition(4)
+    expect([platform.receivedEvents, platform.receivedReports]).toEqual([[], []])
     platform.setHead('v', '<meta name="vitascope:events" content="all" />')
     await openPage()
     await waitForEvent('play')

@@ -3,6 +3,7 @@ import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
 import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
+import { ViewSessionServiceService } from '@vitascope/proto/analytics/v1/view_session'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
@@ -85,6 +86,7 @@ export interface Services {
   reports: Client<typeof ReportServiceService>
   reportQueue: ReportQueue
   insights: Client<typeof InsightServiceService>
+  viewSessions: Client<typeof ViewSessionServiceService>
   exports: Client<typeof ExportServiceService>
 }
 
@@ -133,6 +135,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     reports: channels.analytics.client(ReportServiceService),
     reportQueue: createReportQueue(),
     insights: channels.analytics.client(InsightServiceService),
+    viewSessions: channels.analytics.client(ViewSessionServiceService),
     exports: channels.analytics.client(ExportServiceService),
   }
 }

@@ -1,6 +1,7 @@
 import { createEventSender } from './event-sender.ts'
 import { isTrackingAllowed } from './is-tracking-allowed.ts'
 import { createQualityMeter } from './playback-quality.ts'
+import { createReportSender } from './report-sender.ts'
 import { normaliseEvent, type ViewEvent } from './view-event.ts'
 import { createViewId } from './view-id.ts'
 import { createPartsRecorder } from './watched-parts.ts'
@@ -21,6 +22,8 @@ export interface TrackedView {
 }
 
 export interface ViewTracker {
+  /** The view, for reports of the playback. Undefined if no events may be sent. */
+  reportedView: { viewId: string; videoId: string; send: (report: string) => void } | undefined
   onFailure(error: string): void
   /** Called when playback continues in a rendition of another height. */
   onSwitch(): void
@@ -31,9 +34,10 @@ export interface ViewTracker {
  * playback quality.
  */
 export function trackView({ video, videoId, getLanguage, shouldAutoplay }: TrackedView, signal: AbortSignal): ViewTracker {
-  if (!isTrackingAllowed(document, navigator)) return { onFailure: () => {}, onSwitch: () => {} }
+  if (!isTrackingAllowed(document, navigator)) return { reportedView: undefined, onFailure: () => {}, onSwitch: () => {} }
   const id = createViewId()
   const sender = createEventSender(id)
+  const reportSender = createReportSender()
   const recorder = createPartsRecorder()
   const qualityMeter = createQualityMeter()
   let hasPlayed = false
@@ -93,6 +97,7 @@ export function trackView({ video, videoId, getLanguage, shouldAutoplay }: Track
     if (recorder.isPlaying) readPosition()
     if (hasPlayed) send('progress')
     sender.sendBeacons()
+    reportSender.sendBeacon()
   }
 
   listen('play', () => qualityMeter.onRequest(now()))
@@ -122,11 +127,13 @@ export function trackView({ video, videoId, getLanguage, shouldAutoplay }: Track
     sendAll()
     stopCounting()
     sender.stop()
+    reportSender.stop()
   })
 
   if (shouldAutoplay) qualityMeter.onRequest(now())
   send('load')
   return {
+    reportedView: { viewId: id, videoId, send: reportSender.send },
     onFailure(error) {
       qualityMeter.onFailure(error)
       send(hasPlayed ? 'progress' : 'load')

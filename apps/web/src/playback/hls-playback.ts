@@ -3,6 +3,7 @@ import { text } from '../language/text.ts'
 import { createLoaderClass } from '../recovery/recovering-loader.ts'
 import { playNatively } from './browser-playback.ts'
 import { createHlsCaptions } from './captions-tracks.ts'
+import { createCmcdConfig } from './cmcd-config.ts'
 import { type AudioTrack, mergeQualities, type Playback, type PlaybackOptions, readResumePoint, type SourceChoices } from './playback.ts'
 import { filterLevels, type QualityRule } from './quality-rule.ts'
 import { skipShortGap } from './short-gap.ts'
@@ -16,9 +17,11 @@ const REPAIR_INTERVAL_MS = 10_000
  */
 export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
   if (!Hls.isSupported()) return undefined
-  const { video, source, events, recovery, resume } = options
+  const { video, source, events, recovery, resume, reportedView } = options
   const loader = createLoaderClass(Hls, { recovery, checkRejection: events.onRejection, toCurrentUrl: source.withCurrentToken })
-  const hls = new Hls({ enableWorker: false, autoStartLoad: false, loader })
+  const cmcd = reportedView && createCmcdConfig(reportedView, video)
+  const hls = new Hls({ enableWorker: false, autoStartLoad: false, loader, ...(cmcd && { cmcd: cmcd.config }) })
+  if (cmcd) hls.once(Hls.Events.DESTROYING, cmcd.end)
   let fallback: Playback | undefined
   let repairedAt = Number.NEGATIVE_INFINITY
   const captionOptions = { onLoad: source.captionsOnLoad, preference: source.captionPreference }
@@ -47,7 +50,10 @@ export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
   hls.on(Hls.Events.LEVEL_SWITCHED, (_, { level }) => {
     const previousHeight = height
     height = hls.levels[level]?.height ?? 0
-    if (previousHeight > 0 && height > 0 && height !== previousHeight) events.onSwitch({ from: previousHeight, to: height })
+    if (previousHeight > 0 && height > 0 && height !== previousHeight) {
+      cmcd?.reportSwitch({ from: previousHeight, to: height })
+      events.onSwitch()
+    }
     events.onChange()
   })
   hls.on(Hls.Events.LEVELS_UPDATED, events.onChange)

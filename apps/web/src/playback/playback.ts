@@ -4,6 +4,14 @@ import type { CaptionsOnLoad, CaptionTracks } from './captions-tracks.ts'
 import type { QualityRule } from './quality-rule.ts'
 import type { CaptionPreference } from './show-on-load.ts'
 
+/** The view that reports of the playback belong to. */
+export interface ReportedView {
+  viewId: string
+  videoId: string
+  /** Receives the lines of a CMCD report. */
+  send: (report: string) => void
+}
+
 /** URLs of the media to play, with a token if one is required. */
 export interface Source {
   hls: string
@@ -80,7 +88,7 @@ export interface PlaybackEvents {
   /** Called when the choices of the menus have changed. */
   onChange: () => void
   /** Called when the picture continues in a rendition of another height. The first rendition does not count. */
-  onSwitch: (heights: RenditionSwitch) => void
+  onSwitch: () => void
   onFailure: (failure: PlaybackFailure, resume: ResumePoint) => void
   /** Called when a file was rejected (401, 403, 404, 410). */
   onRejection: () => Promise<RejectionVerdict>
@@ -92,6 +100,8 @@ export interface PlaybackOptions {
   events: PlaybackEvents
   recovery: ConnectionRecovery
   resume?: ResumePoint | undefined
+  /** The view of CMCD reports. Undefined if the viewer or the operator turned analytics off. */
+  reportedView?: ReportedView | undefined
 }
 
 /**

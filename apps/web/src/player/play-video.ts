@@ -106,7 +106,7 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { setStory
         ...toSource(record, toMediaUrl, captionPreference),
         withCurrentToken: (url: string) => replaceToken(url, options.token()),
       }
-      playback = await startPlayback({ video, source, events, recovery, resume }, signal)
+      playback = await startPlayback({ video, source, events, recovery, resume, reportedView: viewTracker.reportedView }, signal)
       if (signal.aborted) return playback.end()
       shell.source.playback = playback
       controls.refresh()

@@ -6,7 +6,15 @@ import { eventMessage, PlayerEvent, type PlayerEventPayload } from './event.ts'
 import { MAX_EVENTS, readEventsFast } from './event-fast-path.ts'
 
 /** Longer user agents are cut. The identifying part is at the beginning. */
-const MAX_USER_AGENT_LENGTH = 500
+export const MAX_USER_AGENT_LENGTH = 500
+
+/** Response to player events and to lines of CMCD reports. */
+export const EventsResponse = z.object({
+  accepted: schema.int('Number of events that count.'),
+  rejected: z.array(
+    z.object({ index: schema.int('Index of the event in the request, from 0.'), message: schema.text('Reason for the rejection.') }),
+  ),
+})
 
 export const acceptEvents = route({
   post: ['/analytics/events'],
@@ -29,12 +37,7 @@ of a view that is not stored is rejected if its IP address has started 500 new v
 (\`too_many_views\`). A language that is neither a language of the video nor an ISO 639 code counts as \`""\`. A body that is not an
 array of at most ${MAX_EVENTS} items is rejected as a whole.`,
   payload: lenientList(PlayerEvent, { max: MAX_EVENTS, message: `must have at most ${MAX_EVENTS} events` }),
-  response: z.object({
-    accepted: schema.int('Number of events that count.'),
-    rejected: z.array(
-      z.object({ index: schema.int('Index of the event in the request, from 0.'), message: schema.text('Reason for the rejection.') }),
-    ),
-  }),
+  response: EventsResponse,
   errorCodes: {
     video_unchecked: 'The platform cannot check whether the videos exist. Send the events again.',
     intake_full: 'Too many events are waiting. Send the events again.',

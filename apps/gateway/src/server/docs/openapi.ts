@@ -248,6 +248,7 @@ function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<
       content: {
         'application/json': { schema: json, ...(example && { example }) },
         ...(route.plainJson && { 'text/plain': { schema: json } }),
+        ...(route.lines && { [route.lines.type]: { schema: z.string() }, 'text/plain': { schema: z.string() } }),
         'application/x-www-form-urlencoded': { schema: form },
         'multipart/form-data': { schema: form },
       },

@@ -5,6 +5,13 @@ import { lenientReader } from './lenient-list.ts'
 /** Schema of a payload: named fields, a record with free names, or a list. */
 export type PayloadShape = z.ZodObject | z.ZodRecord | z.ZodArray
 
+/** A list as a text with one item a line. `field` is the only field of an item. */
+export interface LineForm {
+  /** Content type of the text. */
+  type: string
+  field: string
+}
+
 /**
  * A payload as its route declares it. `payloadField` names a field that may hold the list:
  * `{"order": [3, 1, 2]}`.
@@ -13,6 +20,7 @@ export interface DeclaredPayload {
   payload: PayloadShape | undefined
   payloadField?: string | undefined
   plainJson?: boolean
+  lines?: LineForm
   fastParse?(value: unknown): unknown
   fileAdvice?: string
 }
@@ -33,6 +41,8 @@ export interface PayloadSchema {
   lenient: boolean
   /** True if `text/plain` is parsed as JSON. */
   plainJson: boolean
+  /** How a text with one item a line is parsed, if the route accepts it. */
+  lines: LineForm | undefined
   /** Parses a canonical JSON value without the schema. Returns undefined to use the schema. */
   fastParse: ((value: unknown) => unknown) | undefined
   /** End of the error message for a file in a form: what to do instead. */
@@ -41,11 +51,14 @@ export interface PayloadSchema {
   emptyPayload: unknown
 }
 
-export function payloadSchema({ plainJson = false, fastParse, fileAdvice, ...declared }: DeclaredPayload): PayloadSchema {
-  return { ...describePayload(declared), plainJson, fastParse, fileAdvice }
+export function payloadSchema({ plainJson = false, lines, fastParse, fileAdvice, ...declared }: DeclaredPayload): PayloadSchema {
+  return { ...describePayload(declared), plainJson, lines, fastParse, fileAdvice }
 }
 
-function describePayload({ payload, payloadField }: DeclaredPayload): Omit<PayloadSchema, 'plainJson' | 'fastParse' | 'fileAdvice'> {
+function describePayload({
+  payload,
+  payloadField,
+}: DeclaredPayload): Omit<PayloadSchema, 'plainJson' | 'lines' | 'fastParse' | 'fileAdvice'> {
   if (payload === undefined) return { schema: z.strictObject({}), kinds: new Map(), flatItem: false, lenient: false, emptyPayload: {} }
   const flat = flatFields({ payload, payloadField })
   const kinds = flat ? fieldKinds(flat) : new Map()

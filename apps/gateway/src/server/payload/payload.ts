@@ -7,10 +7,10 @@ import { fieldPath, invalidField, malformed } from './field-errors.ts'
 import { unflatten } from './form-fields.ts'
 import { parseJsonItems, parseJsonText } from './json-text.ts'
 import { parseMultipartForm } from './multipart-form.ts'
-import type { PayloadSchema } from './payload-schema.ts'
+import type { LineForm, PayloadSchema } from './payload-schema.ts'
 import { type Pair, parseUrlencoded } from './urlencoded.ts'
 
-type PayloadForm = Pick<PayloadSchema, 'kinds' | 'flatItem' | 'lenient' | 'plainJson' | 'fastParse' | 'fileAdvice'>
+type PayloadForm = Pick<PayloadSchema, 'kinds' | 'flatItem' | 'lenient' | 'plainJson' | 'lines' | 'fastParse' | 'fileAdvice'>
 
 /**
  * Returns the payload of a write from any of its forms: a JSON body, a JSON string in `data` of a
@@ -29,10 +29,21 @@ export async function readPayload(
   if (queried.length > 1 || (bytes && queried.length > 0)) throw invalidField('data', 'must not be repeated or sent together with a body')
   if (!bytes) return queried[0] && parseJson(queried[0][1], form, 'data')
   const { type, header } = readContentType(request)
+  if (form.lines && (type === form.lines.type || type === 'text/plain')) return readLines(decodeText(bytes), form.lines)
   if (type === 'application/json' || (form.plainJson && type === 'text/plain')) return parseJsonPayload(decodeText(bytes), form)
   if (type === 'application/x-www-form-urlencoded') return parseFormPayload(parseUrlencoded(decodeText(bytes)), form, acceptsData)
   if (type === 'multipart/form-data') return parseFormPayload(await parseMultipartForm(bytes, header, form.fileAdvice), form, acceptsData)
-  throw unsupported('send application/json, application/x-www-form-urlencoded or multipart/form-data')
+  throw unsupported(
+    `send ${form.lines ? `${form.lines.type}, ` : ''}application/json, application/x-www-form-urlencoded or multipart/form-data`,
+  )
+}
+
+/** Returns an item for each line. The line feed at the end of the text is optional. */
+function readLines(text: string, { field }: LineForm): Record<string, string>[] {
+  return text
+    .replace(/\r?\n$/, '')
+    .split(/\r?\n/)
+    .map((line) => ({ [field]: line }))
 }
 
 function parseJsonPayload(text: string, form: PayloadForm): unknown {

@@ -3,7 +3,7 @@ import type { Cost } from '@vitascope/rate-limit'
 import { z } from 'zod'
 import type { Services } from '../../clients/services.ts'
 import type { EventAdmission } from '../limits/event-budgets.ts'
-import type { PayloadShape } from '../payload/payload-schema.ts'
+import type { LineForm, PayloadShape } from '../payload/payload-schema.ts'
 import type { Caller } from './caller.ts'
 import { PAGE_NAMES, type PublicNames, withPublicNames } from './public-names.ts'
 
@@ -107,6 +107,11 @@ export interface Route<
   alternative?: string
   /** True if `text/plain` is parsed as JSON. `sendBeacon` sends it without a CORS preflight. */
   plainJson: boolean
+  /**
+   * A further form of a list payload: a text of this type, or `text/plain`, with one item a line.
+   * Each line becomes an item with one field.
+   */
+  lines?: LineForm
   /**
    * Parses a payload instead of the schema, for requests so frequent that the schema is too slow.
    * For the value of a canonical JSON text (`parseCanonicalJson`) it returns the same output as the
@@ -230,6 +235,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
       | 'alternative'
       | 'payloadOptional'
       | 'plainJson'
+      | 'lines'
       | 'bypassExpress'
       | 'status'
       | 'contentTypes'
@@ -290,6 +296,7 @@ export function route<
     ...(declared.alternative !== undefined && { alternative: declared.alternative }),
     payloadOptional: declared.payloadOptional ?? false,
     plainJson: declared.plainJson ?? false,
+    ...(declared.lines && { lines: declared.lines }),
     bypassExpress: declared.bypassExpress ?? false,
     status: declared.status ?? 200,
     response: declared.response,
