@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, chooseInMenu, listChoices, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -30,6 +30,23 @@ interface Picture {
   pause(): void
   addEventListener(name: string, act: () => void, options?: { once: true }): void
   removeEventListener(name: string, act: () => void): void
+}
+
+interface SessionEvent {
+  type: string
+  at: number
+  state?: string
+  from_height?: number
+  to_height?: number
+}
+
+interface Session {
+  startup_ms: number
+  stalls: number
+  stalled_ms: number
+  switches: number
+  has_error: boolean
+  events: SessionEvent[]
 }
 
 interface Heatmap {
@@ -140,5 +157,71 @@ describeInBrowser('what a browser plays', () => {
     })
     expect((await api.get(`/analytics/qoe/${of}`)).body).toMatchObject([{ error_views: 0, average_startup_ms: expect.any(Number) }])
     expect((await api.get(`/analytics/viewers/${of}`)).body).toMatchObject([{ unique_viewers: 1 }])
+  }, 240_000)
+
+  test('the session of a view has its startup time, a stall and a switch in order', async () => {
+    const api = platform.withKey(tenant.key)
+    const page = await browser.newPage()
+    const held: (() => void)[] = []
+    let isHolding = true
+    // The second segment of each rendition is delayed, so that playback stalls after 4 s.
+    await page.route(/\/seg-00002\.m4s/, async (route) => {
+      if (isHolding) await new Promise<void>((resolve) => held.push(resolve))
+      await route.continue()
+    })
+    await page.goto(`${platform.url}/player/${videoId}`)
+    const qualities = (await listChoices(page, 'quality')).filter((label) => /^\d+p$/.test(label))
+    const [highest = '', lowest = ''] = [qualities[0], qualities.at(-1)]
+    await chooseInMenu(page, 'quality', lowest)
+    await page.locator('video').evaluate((video: Picture) => {
+      video.muted = true
+      return video.play()
+    })
+    await waitFor(() => page.locator('video').evaluate((video: Picture) => video.currentTime > 3 && video.readyState < 3), {
+      timeout: 60_000,
+      describe: 'a stall',
+    })
+    isHolding = false
+    for (const release of held) release()
+    await waitFor(() => page.locator('video').evaluate((video: Picture) => video.currentTime > 4.5), {
+      timeout: 60_000,
+      describe: 'the end of the stall',
+    })
+    await chooseInMenu(page, 'quality', highest)
+    await waitFor(() => page.locator('video').evaluate((video: Picture) => video.currentTime > 7), {
+      timeout: 60_000,
+      describe: 'the picture to pass 7 s',
+    })
+    await page.goto('about:blank')
+
+    const readSession = async () => {
+      const [latest] = (await api.get<{ view_id: string }[]>(`/analytics/sessions/${videoId}?limit=1`)).body
+      return (await api.get<Session>(`/analytics/session/${latest?.view_id}`)).body
+    }
+    let session: Session | undefined
+    const toHeight = Number(highest.replace('p', ''))
+    const hasAll = ({ stalls, switches, events }: Session) =>
+      stalls > 0 && switches > 0 && events.some(({ type }) => type === 'stall') && events.some(({ to_height }) => to_height === toHeight)
+    await waitFor(
+      async () => {
+        session = await readSession()
+        return hasAll(session)
+      },
+      { timeout: 60_000, describe: () => `the session in ${JSON.stringify(session)}` },
+    )
+    const { startup_ms = 0, stalled_ms = 0, has_error, events = [] } = session ?? {}
+    expect([startup_ms > 0, stalled_ms > 0, has_error]).toEqual([true, true, false])
+    const order = (find: (event: SessionEvent) => boolean) => events.findIndex(find)
+    const started = order(({ state }) => state === 'playing')
+    const stalled = order(({ type }) => type === 'stall')
+    const switched = order(({ to_height }) => to_height === toHeight)
+    expect(started).toBeGreaterThanOrEqual(0)
+    expect(stalled).toBeGreaterThan(started)
+    expect(switched).toBeGreaterThan(stalled)
+    expect(events[stalled]).toMatchObject({ stalled_ms: expect.any(Number), position: expect.any(Number) })
+    expect(events[switched]).toMatchObject({ from_height: Number(lowest.replace('p', '')), to_height: toHeight })
+    expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).toSorted((a, b) => a - b))
+    const days = await api.get<{ switches: number }[]>(`/analytics/qoe/${tenant.organisationId}/video/${videoId}/per-day`)
+    expect(days.body[0]?.switches).toBeGreaterThan(0)
   }, 240_000)
 })

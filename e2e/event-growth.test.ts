@@ -27,10 +27,12 @@ beforeAll(async () => {
 }, 240_000)
 afterAll(() => platform?.remove())
 
-type Attack = (nth: number) => { events: object[]; userAgent?: string }
+/** The events of one request: player events, or lines of a CMCD report. */
+type Attack = (nth: number) => { events: (object | string)[]; userAgent?: string }
 const repeatHundred = <T>(make: (nth: number) => T) => Array.from({ length: 100 }, (_, nth) => make(nth))
 const intervals = Array.from({ length: 25 }, (_, nth) => [nth * 2, nth * 2 + 1.5])
 const buildEvent = (fields: object = {}) => ({ video_id: videoId, view_id: randomUUID(), type: 'progress', at: Date.now(), ...fields })
+const buildLine = (viewId: string, ts: number, rest: string) => `cid="${videoId}",sid="${viewId}",ts=${ts},v=2,${rest}`
 const oneView = randomUUID()
 const letters = 'abcdefghijklmnopqrstuvwxyz'
 const code = (nth: number) => `${letters[Math.floor(nth / 26) % 26]}${letters[nth % 26]}`
@@ -59,6 +61,21 @@ const ATTACKS: [what: string, attack: Attack][] = [
     'events of one view with all their intervals',
     () => ({ events: Array.from({ length: 4 }, () => buildEvent({ view_id: oneView, watched: Array(1_000).fill([0.001, 1_234.567]) })) }),
   ],
+  ['reports of new views', () => ({ events: repeatHundred(() => buildLine(randomUUID(), Date.now(), 'e=ps,sta=p')) })],
+  [
+    'reports of views with a hundred errors each',
+    () => {
+      const viewId = randomUUID()
+      return { events: repeatHundred((nth) => buildLine(viewId, Date.now() - nth, `e=e,ec=("${'x'.repeat(100)}")`)) }
+    },
+  ],
+  [
+    'reports of views with a hundred switches each',
+    () => {
+      const viewId = randomUUID()
+      return { events: repeatHundred((nth) => buildLine(viewId, Date.now() - nth, `e=bc,br=(${nth + 1})`)) }
+    },
+  ],
   ['events of changing browsers', (nth) => ({ events: [buildEvent({ view_id: oneView })], userAgent: `browser ${nth}` })],
 ]
 
@@ -73,8 +90,11 @@ test.each(ATTACKS)(
     const sender = async () => {
       while (!isOver) {
         const { events, userAgent = 'a browser' } = attack(nth++)
-        const headers = { 'content-type': 'application/json', 'x-forwarded-for': address, 'user-agent': userAgent }
-        const response = await fetch(`${platform.url}/v2/analytics/events`, { method: 'POST', headers, body: JSON.stringify(events) })
+        const isReport = events.every((event) => typeof event === 'string')
+        const [path, type] = isReport ? ['cmcd', 'application/cmcd'] : ['events', 'application/json']
+        const headers = { 'content-type': type, 'x-forwarded-for': address, 'user-agent': userAgent }
+        const sent = isReport ? events.join('\n') : JSON.stringify(events)
+        const response = await fetch(`${platform.url}/v2/analytics/${path}`, { method: 'POST', headers, body: sent })
         const body = (await response.json()) as { accepted?: number }
         if (response.status === 202) accepted += body.accepted ?? 0
         else if (response.status === 429) isOver = response.headers.get('ratelimit-policy')?.startsWith('"event_bytes"') ?? false

@@ -72,7 +72,7 @@ test('a session has the startup time, and its stalls, switches and errors in ord
   expect((await list(view.videoId)).sessions).toEqual([session])
 })
 
-test('events that arrive again are stored once, and sessions are no views of reports', async () => {
+test('events that arrive again are stored once, and sessions do not count as views in reports', async () => {
   const view = newView()
   await Promise.all([sendSession(view, PLAYED), sendSession(view, PLAYED), sendSession(view, PLAYED)])
   expect((await read(view.viewId)).events).toHaveLength(6)

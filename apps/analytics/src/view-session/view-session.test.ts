@@ -43,7 +43,7 @@ test('events are ordered by time, and a reported startup time is preferred', () 
   expect(quality.startupMs).toBe(250)
 })
 
-test('the first bit rate is no switch, and a later one has the bit rate before it', () => {
+test('the first bit rate is not a switch, and a later one has the bit rate before it', () => {
   const { events, quality } = buildTimeline([
     buildSessionEvent({ type: SWITCH, atMs: 0, toKbps: 800 }),
     buildSessionEvent({ type: SWITCH, atMs: 10, toKbps: 2_500 }),

@@ -64,10 +64,10 @@ const MAX_CHARGED = 150_000
 
 /**
  * Bytes of tables and indexes in analytics, as upper bounds of measurements
- * (e2e/event-growth.test.ts): rows of the event itself, of its view, of its
- * viewer, and of the daily counts by language.
+ * (e2e/event-growth.test.ts): rows of the event itself, of its error in the session of the view, of
+ * its view with the start of the session, of its viewer, and of the daily counts by language.
  */
-const BYTES = { event: 180, interval: 8, view: 850, viewer: 340, counts: 1_300 }
+const BYTES = { event: 180, interval: 8, error: 180, view: 1_050, viewer: 340, counts: 1_300 }
 
 export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, createBudget: BudgetFactory): EventBudgets {
   if (limits === 'off') return { admit: async (_events, _sender, send) => ({ result: await send(new Set()), headers: {} }) }
@@ -153,9 +153,13 @@ function computePoints(events: readonly CountedEvent[]): number {
   return events.length + Math.floor(intervals / INTERVALS_PER_POINT)
 }
 
-/** Returns the bytes of the event itself. A UTF-16 unit has at most three bytes. */
+/**
+ * Returns the bytes of the event itself, and of its error, which is also stored in the session. A
+ * UTF-16 unit has at most three bytes.
+ */
 function estimateBytes({ watched, rewatched, qoe }: CountedEvent): number {
-  return BYTES.event + BYTES.interval * ((watched?.length ?? 0) + (rewatched?.length ?? 0)) + 3 * (qoe?.error?.length ?? 0)
+  const error = qoe?.error ? BYTES.error + 2 * 3 * qoe.error.length : 0
+  return BYTES.event + BYTES.interval * ((watched?.length ?? 0) + (rewatched?.length ?? 0)) + error
 }
 
 /**
