@@ -10,6 +10,7 @@ test('every route that changes something is audited, except those that store no 
     'head /upload/tus/:uploadId',
     'patch /upload/tus/:uploadId',
     // Each event is a row of its own.
+    'post /analytics/cmcd',
     'post /analytics/events',
     // They store nothing.
     'post /security/explain',
