@@ -12,6 +12,7 @@ export { EncodeError, type FailureKind, InvalidSource, type InvalidSourceCode, i
 export { readSegmentHead, type SegmentHead } from './mp4-boxes.ts'
 export { type Packaging, packageRenditions } from './package-renditions.ts'
 export { type PictureCodec, pictureEncoders } from './picture-codec.ts'
+export { PICTURE_HEAD_BYTES, type PictureFormat, sniffPicture } from './picture-file.ts'
 export {
   audioChunk,
   chunkNumbers,
@@ -24,6 +25,7 @@ export {
 export { maxSounds, type PlannedAudio, type PlannedAudioTrack, type PlannedSound } from './plan-audio.ts'
 export type { PlannedChunk } from './plan-chunks.ts'
 export { type PackagedTrack, planMaster } from './plan-master.ts'
+export { makePosterImages, type PosterImages, posterImageNames, posterLimits } from './poster-images.ts'
 export { type ProbeOptions, probeSource } from './probe.ts'
 export { createProgress, type ProgressReport, progressLines } from './progress.ts'
 export { defaultLimits, type RunLimits, type Sandbox, sandboxFor } from './sandbox.ts'

@@ -2,12 +2,12 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ffmpegArguments } from './ffmpeg-arguments.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
-import { EncodeError } from './media-errors.ts'
+import { checkJpeg } from './jpeg-file.ts'
 import { progressLines } from './progress.ts'
 import type { RunLimits } from './sandbox.ts'
 import { runSandboxed } from './sandboxed-process.ts'
 import { outputFile, outputFolder } from './set-layout.ts'
-import { linkOutput, type OutputFile, openOutputFolder, useOutput } from './tool-output.ts'
+import { linkOutput, openOutputFolder, useOutput } from './tool-output.ts'
 
 /** Raw pixels of one picture and the names of its JPEGs. Names are server-generated. */
 export interface SlidePicture {
@@ -99,14 +99,4 @@ function output(file: string, label: string) {
     ['-update', '1'],
   ]
   return { file, options: options.flat() }
-}
-
-/** Throws `incomplete` unless the file has the start and end markers of a JPEG. */
-async function checkJpeg(name: string, { handle, bytes }: OutputFile): Promise<void> {
-  const ends = Buffer.alloc(4)
-  if (bytes >= 4) {
-    await handle.read(ends, 0, 2, 0)
-    await handle.read(ends, 2, 2, bytes - 2)
-  }
-  if (ends.toString('hex') !== 'ffd8ffd9') throw new EncodeError('incomplete', `${name} is truncated`)
 }
