@@ -110,7 +110,7 @@ function buildPolicy(): PlaybackPolicy {
   return {
     organisationId: '1',
     sets: [{ version: 'v1', prefix: `media/${random()}` }],
-    ...{ added: [], captions: [], durationSeconds: 1, masterPath: 'hls/master.m3u8', maxSessions: 0 },
+    ...{ added: [], poster: undefined, captions: [], durationSeconds: 1, masterPath: 'hls/master.m3u8', maxSessions: 0 },
     tokenRequired: chance(0.3),
     isPrivate: chance(0.1),
     passwordRequired: chance(0.2),

@@ -23,6 +23,7 @@ import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/play
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
+import { PosterServiceService } from '@vitascope/proto/catalogue/v1/poster'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
@@ -86,6 +87,11 @@ import { playbackSessionHandlers } from './playback-session/playback-session-rpc
 import { createPlaybackSessionStore } from './playback-session/playback-session-store.ts'
 import { playlistHandlers } from './playlist/playlist-rpc.ts'
 import { createPlaylistStore } from './playlist/playlist-store.ts'
+import { posterJobReports } from './poster/poster-job-reports.ts'
+import { posterHandlers } from './poster/poster-rpc.ts'
+import { createPosterStore } from './poster/poster-store.ts'
+import { sendPostersToEncodingHandlers } from './poster/send-posters-to-encoding.ts'
+import { createStalePosterJobs } from './poster/stale-poster-jobs-store.ts'
 import { createPresentationPolicies } from './presentation/presentation-policy.ts'
 import { presentationHandlers } from './presentation/presentation-rpc.ts'
 import { createPresentationStore } from './presentation/presentation-store.ts'
@@ -169,6 +175,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const handlers = {
     ...sendToEncodingHandlers(encoding, () => jobs, log),
     ...sendSlidesToEncodingHandlers(encoding, () => slideJobs, log),
+    ...sendPostersToEncodingHandlers(encoding, () => posters, log),
   }
   const outbox = createOutbox({ db: outboxDb, handlers, log, maxErrors: SEND_ATTEMPTS })
   // The purge URL is called by a separate outbox, because a slow receiver must not delay messages to encoding.
@@ -184,6 +191,8 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const staleJobs = createStaleEncodeJobs(db, enqueue)
   const slideJobs = createSlideJobStore(db, enqueue)
   const staleSlideJobs = createStaleSlideJobs(db, enqueue)
+  const posters = createPosterStore(db, enqueue)
+  const stalePosterJobs = createStalePosterJobs(db, enqueue)
   const videos = createVideoStore(db)
   const videoSweep = createVideoSweep(db)
   const captionSearchIndexer = createCaptionSearchIndexer(searchIndexDb, log)
@@ -222,8 +231,12 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     MediaServiceService,
     mediaHandlers({ media: createMediaStore(db, enqueue), publishMedia: createPublishMedia(db), organisations }),
   )
-  server.implement(JobServiceService, jobHandlers(jobs, createRetryJob(db, enqueue), slideJobReports(slideJobs)))
+  server.implement(
+    JobServiceService,
+    jobHandlers(jobs, createRetryJob(db, enqueue), [slideJobReports(slideJobs), posterJobReports(posters)]),
+  )
   server.implement(EncodingFormatServiceService, encodingFormatHandlers(createEncodingFormatStore(db, enqueue), organisations))
+  server.implement(PosterServiceService, posterHandlers(posters))
   const reservations = createUploadReservations(db, config.uploadsPerOrganisation)
   server.implement(QuotaServiceService, quotaHandlers(db, { reservations, organisations }))
   server.implement(VideoSummaryServiceService, videoSummaryHandlers(createVideoSummaryStore(db)))
@@ -314,6 +327,8 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     (times: ReconcileTimes, signal: AbortSignal) => reconcileJobs({ staleJobs, jobs, encoding, log, ...times }, signal),
     (times: ReconcileTimes, signal: AbortSignal) =>
       reconcileJobs({ staleJobs: staleSlideJobs, jobs: slideJobs, encoding, log, ...times }, signal),
+    (times: ReconcileTimes, signal: AbortSignal) =>
+      reconcileJobs({ staleJobs: stalePosterJobs, jobs: posters, encoding, log, ...times }, signal),
   ]
   const afterFailover = createAfterFailover({ db, rounds, resultSeconds: times.resultSeconds, log })
   return {

@@ -3,6 +3,7 @@ import { createGrpcServer } from '@vitascope/grpc'
 import { Organisation, OrganisationServiceService, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
 import {
   type CreateJobRequest,
+  type CreatePosterJobRequest,
   type CreateRenditionJobRequest,
   type CreateSlideJobRequest,
   Job,
@@ -24,6 +25,7 @@ export function encodingStandIn(address: string) {
     jobs: new Map<string, CreateJobRequest>(),
     slideJobs: new Map<string, CreateSlideJobRequest>(),
     renditionJobs: new Map<string, CreateRenditionJobRequest>(),
+    posterJobs: new Map<string, CreatePosterJobRequest>(),
     cancelled: new Set<string>(),
     /** If true, every job creation fails. */
     faulty: false,
@@ -61,6 +63,11 @@ export function encodingStandIn(address: string) {
         createRenditionJob(request) {
           state.calls.push(`rendition ${request.jobId}`)
           state.renditionJobs.set(request.jobId, request)
+          return result()
+        },
+        createPosterJob(request) {
+          state.calls.push(`poster ${request.jobId}`)
+          state.posterJobs.set(request.jobId, request)
           return result()
         },
         cancelJob({ jobId }) {

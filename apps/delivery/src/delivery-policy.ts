@@ -1,5 +1,5 @@
 import type { PlaybackKey, PlaybackPolicy } from '@vitascope/playback-policy'
-import type { AddedRendition } from './added/added-renditions.ts'
+import type { AddedRendition, PosterLocation } from './added/added-renditions.ts'
 import type { CaptionSettings } from './captions/hls-captions.ts'
 
 /** Who may load the files of a video or presentation, and where the files are. */
@@ -20,4 +20,6 @@ export interface DeliveryPolicy {
   captions: CaptionSettings
   /** Renditions that were added to one of the sets. */
   added: readonly AddedRendition[]
+  /** Undefined if no picture was set for the video. */
+  poster: PosterLocation | undefined
 }

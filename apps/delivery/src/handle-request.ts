@@ -8,7 +8,7 @@ import type { TokenDownload, TokenKeys } from '@vitascope/security'
 import type { ObjectStorage, PresignUrl } from '@vitascope/storage'
 import { create } from 'content-disposition'
 import { accelRedirect } from './accel-redirect.ts'
-import { locateFile, renditionsAddedTo, withVariants } from './added/added-renditions.ts'
+import { isOtherPoster, locateFile, renditionsAddedTo, withVariants } from './added/added-renditions.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
 import { parseCaptionPath } from './captions/hls-captions.ts'
 import { serveCaptions } from './captions/serve-captions.ts'
@@ -107,6 +107,8 @@ export function createRequestHandler(parts: DeliveryParts) {
       const set = policy.sets.find(({ version }) => version === requested.version)
       // The URLs may have changed since the policy was cached.
       if (!set) return maxAgeMs === undefined ? serve(RECENT_MS) : sendProblem(response, 404, 'not_found')
+      // The same applies to the picture, whose URL changes with each one.
+      if (maxAgeMs === undefined && isOtherPoster(requested.file, policy.poster)) return serve(RECENT_MS)
       const kind = findKind(requested)
       const maxHeight = token?.claims?.maxHeight
       const download = token?.download
@@ -174,7 +176,7 @@ interface ServedFile {
   signal: AbortSignal
 }
 
-async function serveFile(parts: DeliveryParts, requested: ServedFile, { captions, added }: DeliveryPolicy) {
+async function serveFile(parts: DeliveryParts, requested: ServedFile, { captions, added, poster }: DeliveryPolicy) {
   const { storage, objects, presign, captionTexts: texts, preview } = parts
   const { request, response, open, accelPath, signal, download } = requested
   if (download) response.setHeader('Content-Disposition', create(download.name))
@@ -186,7 +188,7 @@ async function serveFile(parts: DeliveryParts, requested: ServedFile, { captions
     return serveObject(request, response, { objects: reader, name: download.object, caching }, signal)
   }
   const target = download ? { ...requested, file: download.path } : requested
-  const { prefix, file } = locateFile(target.file, target.prefix, added)
+  const { prefix, file } = locateFile(target.file, target.prefix, { added, poster })
   const jobId = previewJob(prefix)
   const captionFile = parseCaptionPath(target.file, captions)
   if (captionFile) {

@@ -42,10 +42,10 @@ export function createPolicyCache(policies: Client<typeof PlaybackPolicyServiceS
     const call = serviceCall('delivery', randomUUID())
     if (kind === 'video') {
       const policy = await policies.getPlaybackPolicy({ videoId: id }, call)
-      return { ...toPolicy(policy), videoId: id, captions: toCaptionSettings(policy), added: policy.added }
+      return { ...toPolicy(policy), videoId: id, captions: toCaptionSettings(policy), added: policy.added, poster: policy.poster }
     }
     const policy = await policies.getPresentationPolicy({ presentationId: id }, call)
-    return { ...toPolicy(policy), videoId: policy.videoId, captions: NO_CAPTIONS, added: [] }
+    return { ...toPolicy(policy), videoId: policy.videoId, captions: NO_CAPTIONS, added: [], poster: undefined }
   }
   const findOrUndefined = async (target: PolicyTarget): Promise<DeliveryPolicy | undefined> => {
     try {
@@ -73,7 +73,7 @@ export function createPolicyCache(policies: Client<typeof PlaybackPolicyServiceS
 
 function toPolicy(
   message: GetPlaybackPolicyResponse | GetPresentationPolicyResponse,
-): Omit<DeliveryPolicy, 'videoId' | 'captions' | 'added'> {
+): Omit<DeliveryPolicy, 'videoId' | 'captions' | 'added' | 'poster'> {
   const rules = buildPolicy(message)
   // A key with an algorithm of a later release is unknown here.
   const keys = message.keys.flatMap(({ algorithm, ...key }) => (isTokenAlgorithm(algorithm) ? [{ ...key, algorithm }] : []))

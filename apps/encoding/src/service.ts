@@ -40,6 +40,7 @@ import { finishUploads } from './tus/finish-upload.ts'
 import { tusHandler } from './tus/tus-http.ts'
 import { createTusStore } from './tus/tus-store.ts'
 import { objectHandler } from './upload/object-http.ts'
+import { pictureHandler } from './upload/picture-http.ts'
 import { listenForUploads } from './upload/upload-listener.ts'
 import { createUploadQuota } from './upload/upload-quota.ts'
 import { uploadHandlers } from './upload/upload-rpc.ts'
@@ -147,7 +148,7 @@ async function assemble(
   const executor = await openExecutor(config, { db, queue, steps, log, metrics }, stopping)
   observeJobs(metrics, db, queue, log)
 
-  server.implement(JobServiceService, jobHandlers({ db, jobs: jobCommands }))
+  server.implement(JobServiceService, jobHandlers({ db, jobs: jobCommands, uploads }))
   server.implement(
     WorkServiceService,
     workHandlers({
@@ -178,6 +179,7 @@ async function assemble(
     principals,
     handlers: [
       objectHandler({ uploads, storage, service: uploadService, quota, log }),
+      pictureHandler({ uploads, storage, quota }),
       tusHandler({
         uploads: tusUploads,
         storage,

@@ -6,6 +6,7 @@ import type {
   EncodeInput,
   FilesResult,
   PackageInput,
+  PosterInput,
   ProbeResult,
   SlidesInput,
   StoredFile,
@@ -39,6 +40,8 @@ export function createStandInWorker({ work, call }: Caller, storage: ObjectStora
         return makeSegments(storage, input)
       case 'slides':
         return makeSlides(storage, input)
+      case 'poster':
+        return makePoster(storage, input)
       case 'package':
         return makeSet(storage, input)
     }
@@ -181,6 +184,12 @@ async function makeSlides(storage: ObjectStorage, { setPrefix, workPrefix }: Sli
     { path: `thumb-000${page}.jpg`, content, details: { kind: 'thumbnail', page } },
   ])
   return storeFiles(storage, setPrefix, workPrefix, [...pages, { path: 'document.pdf', content, details: { kind: 'document' } }])
+}
+
+async function makePoster(storage: ObjectStorage, { setPrefix, workPrefix }: PosterInput): Promise<FilesResult> {
+  const content = Buffer.from(`an image of ${setPrefix}`)
+  const files = ['poster.jpg', 'thumbnail.jpg'].map((path) => ({ path, content, details: {} }))
+  return storeFiles(storage, setPrefix, workPrefix, files)
 }
 
 type FileToStore = { path: string; content: Buffer; details: Partial<SetFile> | Record<string, unknown> }

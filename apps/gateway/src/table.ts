@@ -36,6 +36,7 @@ import { tusRoutes } from './api/upload/tus-routes.ts'
 import { uploadRoutes } from './api/upload/upload-routes.ts'
 import { userRoutes } from './api/user/user-routes.ts'
 import { downloadRoutes } from './api/video/download-routes.ts'
+import { posterRoutes } from './api/video/poster-routes.ts'
 import { videoPasswordRoutes } from './api/video/video-password-routes.ts'
 import { videoRoutes } from './api/video/video-routes.ts'
 import { webhookRoutes } from './api/webhook/webhook-routes.ts'
@@ -48,6 +49,7 @@ export const routes: readonly Route[] = [
   ...auditRoutes,
   ...videoRoutes,
   ...downloadRoutes,
+  ...posterRoutes,
   ...mediaRoutes,
   ...metadataRoutes,
   ...tagRoutes,

@@ -17,6 +17,7 @@ test('a playable video without restrictions is public', async () => {
     organisationId: '1',
     sets: [{ version: expect.stringMatching(/^[a-z0-9]{16}$/), prefix: `renditions/${jobId}` }],
     added: [],
+    poster: undefined,
     tokenRequired: false,
     isPrivate: false,
     maxSessions: 0,

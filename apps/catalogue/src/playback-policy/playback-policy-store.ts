@@ -14,6 +14,8 @@ interface Row extends EffectiveRulesRow {
   prefix: string
   earlier: { version: string; prefix: string }[]
   added: PlaybackPolicy['added']
+  poster_job_id: string | null
+  poster_prefix: string | null
   token_required: boolean
   is_private: boolean
   max_sessions: number
@@ -40,7 +42,7 @@ const ADDED_RENDITIONS = `
               on served_set.job_id = a.set_job_id), '[]')`
 
 const FIND = `
-  select v.organisation_id, v.delivery_version as version, playing.set ->> 'prefix' as prefix, m.token_required, v.visibility = 'private' as is_private, v.expire_time,
+  select v.organisation_id, v.delivery_version as version, coalesce(playing.set ->> 'prefix', p.prefix) as prefix, m.token_required, v.visibility = 'private' as is_private, v.expire_time,
     (select s.password_hash from setting s where ${EFFECTIVE_SETTING}) is not null as password_required,
     coalesce((select s.max_sessions from setting s where ${EFFECTIVE_SETTING}), 0) as max_sessions,
     ${EFFECTIVE_ALLOWED_IPS} as allowed_ips, ${EFFECTIVE_RULES}, ${ACTIVE_KEYS} as keys,
@@ -49,11 +51,12 @@ const FIND = `
     coalesce((select s.captions_default_on from setting s where ${EFFECTIVE_SETTING}), false) as captions_on, ${selectCaptions('m.media_id')} as captions,
     coalesce((select json_agg(json_build_object('version', s.version, 'prefix', s.prefix) order by s.expire_time desc)
               from delivery_set s where s.video_id = v.video_id and s.expire_time > now()), '[]') as earlier,
-    ${ADDED_RENDITIONS} as added
-  from video v join media m using (media_id) join organisation o on o.organisation_id = v.organisation_id,
+    ${ADDED_RENDITIONS} as added, p.set_job_id as poster_job_id, p.prefix as poster_prefix
+  from video v join media m using (media_id) join organisation o on o.organisation_id = v.organisation_id
+    left join poster p on p.video_id = v.video_id and p.prefix is not null,
     lateral (select coalesce(m.renditions, m.preview) as set) playing
   where v.video_id = $1 and v.enabled and o.active and ($2 or v.expire_time is null or v.expire_time > now())
-    and v.delivery_version <> '' and playing.set is not null`
+    and v.delivery_version <> '' and coalesce(playing.set ->> 'prefix', p.prefix) is not null`
 
 export function createPlaybackPolicyStore(db: Db): PlaybackPolicyStore {
   const find = async (videoId: string, includesExpired: boolean, signal?: AbortSignal): Promise<PlaybackPolicy | undefined> => {
@@ -64,6 +67,8 @@ export function createPlaybackPolicyStore(db: Db): PlaybackPolicyStore {
         organisationId: row.organisation_id,
         sets: [{ version: row.version, prefix: row.prefix }, ...row.earlier],
         added: row.added,
+        poster:
+          row.poster_job_id === null || row.poster_prefix === null ? undefined : { jobId: row.poster_job_id, prefix: row.poster_prefix },
         tokenRequired: row.token_required,
         isPrivate: row.is_private,
         maxSessions: row.max_sessions,

@@ -10,24 +10,25 @@ import type { RetryJob } from './retry-job.ts'
 
 const MAX_JOB_IDS = 1_000
 
-/** Reports about presentation jobs, which share one id space with media jobs. */
-export interface SlideJobReports extends Pick<JobStore, 'findNeeded' | 'findUsedPrefixes'> {
+/** Reports about jobs of presentations or of posters, which share one id space with media jobs. */
+export interface OtherJobReports extends Pick<JobStore, 'findNeeded' | 'findUsedPrefixes'> {
   /**
    * Returns whether the job is still needed. Returns undefined if the job never existed, or if
-   * presentation jobs have no such update.
+   * jobs of this kind have no such update.
    */
   apply(report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined>
 }
 
-export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: SlideJobReports): Handlers<typeof JobServiceService> {
-  /** Returns whether the job is still needed. Returns undefined if neither store has the job. */
+export function jobHandlers(jobs: JobStore, retryJob: RetryJob, otherJobs: readonly OtherJobReports[]): Handlers<typeof JobServiceService> {
+  /** Returns whether the job is still needed. Returns undefined if no store has the job. */
   const applyReport = async (report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined> => {
-    const update = report.update?.$case === 'slidesMade' ? undefined : toUpdate(report)
+    const update = report.update?.$case === 'slidesMade' || report.update?.$case === 'posterMade' ? undefined : toUpdate(report)
     // `playable` is reported once, and progress reports with a higher revision may arrive before
     // it. Its revision is therefore ignored.
     const revision = update?.kind === 'playable' ? undefined : report.revision
-    const isNeeded = update && (await jobs.apply(report.jobId, update, revision, signal))
-    return isNeeded ?? slideJobs.apply(report, signal)
+    let isNeeded = update && (await jobs.apply(report.jobId, update, revision, signal))
+    for (const other of otherJobs) isNeeded ??= await other.apply(report, signal)
+    return isNeeded
   }
   return {
     async getJob({ jobId }, { principal, signal }) {
@@ -56,20 +57,14 @@ export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: Slide
     async checkJobs({ jobIds }, { principal, signal }) {
       requireService(principal)
       const checkedIds = checkIds(jobIds)
-      const [neededJobs, neededSlideJobs] = await Promise.all([
-        jobs.findNeeded(checkedIds, signal),
-        slideJobs.findNeeded(checkedIds, signal),
-      ])
-      return { neededJobIds: [...neededJobs, ...neededSlideJobs] }
+      const needed = await Promise.all([jobs, ...otherJobs].map((store) => store.findNeeded(checkedIds, signal)))
+      return { neededJobIds: [...new Set(needed.flat())] }
     },
     async checkSets({ jobIds }, { principal, signal }) {
       requireService(principal)
       const checkedIds = checkIds(jobIds)
-      const [usedPrefixes, usedSlidePrefixes] = await Promise.all([
-        jobs.findUsedPrefixes(checkedIds, signal),
-        slideJobs.findUsedPrefixes(checkedIds, signal),
-      ])
-      return { usedPrefixes: [...usedPrefixes, ...usedSlidePrefixes] }
+      const used = await Promise.all([jobs, ...otherJobs].map((store) => store.findUsedPrefixes(checkedIds, signal)))
+      return { usedPrefixes: used.flat() }
     },
   }
 }

@@ -2,6 +2,7 @@ import { type CaptionSummaryRow, selectCaptions } from '../caption/caption-row.t
 import type { MetadataEntry } from '../metadata/metadata.ts'
 import { METADATA_ENTRIES } from '../metadata/metadata-store.ts'
 import { ENABLED_OVERLAYS, type OverlayContentRow, toOverlayContent } from '../overlay/overlay-row.ts'
+import { POSTER_OF_VIDEO, type PosterRow, toPoster } from '../poster/poster.ts'
 import { type RenditionSet, readSet, type StoredSet } from '../publishing/media/rendition-set.ts'
 import type { Status } from '../publishing/media/status.ts'
 import { EFFECTIVE_SETTING } from '../setting/setting-store.ts'
@@ -39,7 +40,7 @@ const FIELD_SELECTION = FIELD_ENTRIES.flatMap(({ columns = {}, select = {} }) =>
 export const SELECT_VIDEO = `
   select v.video_id, v.media_id, v.organisation_id, v.creator_id, v.last_modified_by_id, v.create_time, v.update_time,
     v.delivery_version, lower(v.title) as title_key,
-    m.gif_status, m.state, m.progress, m.code, m.message, coalesce(m.renditions, m.preview) as renditions,
+    ${POSTER_OF_VIDEO} as poster, m.gif_status, m.state, m.progress, m.code, m.message, coalesce(m.renditions, m.preview) as renditions,
     ${FIELD_SELECTION},
     ${selectCaptions('v.media_id')} as captions,
     ${ENABLED_OVERLAYS} as overlays,
@@ -65,6 +66,7 @@ export interface VideoRow {
   code: number
   message: string
   renditions: StoredSet | null
+  poster: PosterRow | null
   gif_status: number
   organisation_active: boolean
   ip_restricted: boolean
@@ -87,6 +89,7 @@ export function toVideo(row: VideoRow): Video {
     updateTime: row.update_time,
     status: { state: row.state, progress: row.progress, code: row.code, message: row.message },
     renditions: toVisibleSet(row),
+    poster: row.poster ? toPoster(row.poster) : undefined,
     deliveryVersion: row.delivery_version,
     metadata: row.metadata ?? [],
     downloadAllowed: row.download_allowed,

@@ -20,6 +20,7 @@ function buildVideo(more: Partial<Video> = {}): Video {
     updateTime: now,
     status: createPlayableStatus(),
     renditions: undefined,
+    poster: undefined,
     deliveryVersion: '',
     metadata: [],
     downloadAllowed: false,

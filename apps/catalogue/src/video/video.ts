@@ -2,6 +2,7 @@ import { DomainError, notFound } from '@vitascope/errors'
 import type { CaptionSummary } from '../caption/caption.ts'
 import type { MetadataEntry } from '../metadata/metadata.ts'
 import type { OverlayContent } from '../overlay/overlay.ts'
+import type { Poster } from '../poster/poster.ts'
 import type { RenditionSet } from '../publishing/media/rendition-set.ts'
 import type { Status } from '../publishing/media/status.ts'
 import type { VideoFields } from './video-fields.ts'
@@ -20,7 +21,9 @@ export interface Video extends VideoFields {
   updateTime: Date
   status: Status
   renditions: RenditionSet | undefined
-  /** Empty until the video is playable. */
+  /** The picture that a user set, if any. */
+  poster: Poster | undefined
+  /** Empty until the video is playable or shows a picture. */
   deliveryVersion: string
   /** Ordered by name. */
   metadata: MetadataEntry[]
@@ -36,7 +39,8 @@ export interface Video extends VideoFields {
 export function toPublicView(video: Video, now: Date): Video {
   const error = checkPublicAccess(video, now)
   if (error) throw error
-  return { ...video, descriptionPrivate: '', allowedIps: [], metadata: video.metadata.filter((entry) => !entry.private) }
+  const poster = video.poster && { ...video.poster, code: 0, reason: '' }
+  return { ...video, poster, descriptionPrivate: '', allowedIps: [], metadata: video.metadata.filter((entry) => !entry.private) }
 }
 
 /** Returns the public views of the videos that guests see in lists. */

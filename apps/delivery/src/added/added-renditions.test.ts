@@ -13,7 +13,7 @@ test.each([
   ['added/13/av1_700.mp4', 'media/7/8-1-b', 'added/13/av1_700.mp4'],
   ['added/0/av1_700.mp4', 'media/7/8-1-b', 'added/0/av1_700.mp4'],
 ])('the file %s is in %s', (file, prefix, name) => {
-  expect(locateFile(file, 'media/7/8-1-b', added)).toEqual({ prefix, file: name })
+  expect(locateFile(file, 'media/7/8-1-b', { added, poster: { jobId: '12', prefix: 'media/7/12-1-c' } })).toEqual({ prefix, file: name })
 })
 
 const audio = (key: string) => `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${key}",NAME="Audio",DEFAULT=YES,URI="${key}/index.m3u8"`

@@ -8,11 +8,34 @@ export interface AddedRendition {
   setPrefix: string
 }
 
-/** Returns the storage location of a file under the URL of a set: in an added rendition, or else in the set. */
-export function locateFile(file: string, setPrefix: string, added: readonly AddedRendition[]): { prefix: string; file: string } {
+/** Images of the picture that was set for a video. They are served below `posters/JOB_ID/` of each set. */
+export interface PosterLocation {
+  jobId: string
+  prefix: string
+}
+
+/** Returns the storage location of a file under the URL of a set: in an added rendition, in the images of the picture, or else in the set. */
+export function locateFile(
+  file: string,
+  setPrefix: string,
+  { added, poster }: { added: readonly AddedRendition[]; poster: PosterLocation | undefined },
+): { prefix: string; file: string } {
+  const image = parsePosterPath(file)
+  if (image && image.jobId === poster?.jobId) return { prefix: poster.prefix, file: image.file }
   const [, jobId, rest] = /^added\/([1-9]\d{0,18})\/(.+)$/.exec(file) ?? []
   const rendition = jobId === undefined ? undefined : renditionsAddedTo(setPrefix, added).find((candidate) => candidate.jobId === jobId)
   return rendition && rest !== undefined ? { prefix: rendition.prefix, file: rest } : { prefix: setPrefix, file }
+}
+
+/** Returns true for an image of another picture than that of the policy. */
+export function isOtherPoster(file: string, poster: PosterLocation | undefined): boolean {
+  const image = parsePosterPath(file)
+  return image !== undefined && image.jobId !== poster?.jobId
+}
+
+function parsePosterPath(path: string): { jobId: string; file: string } | undefined {
+  const [, jobId, file] = /^posters\/([1-9]\d{0,18})\/(.+)$/.exec(path) ?? []
+  return jobId === undefined || file === undefined ? undefined : { jobId, file }
 }
 
 export function renditionsAddedTo(setPrefix: string, added: readonly AddedRendition[]): AddedRendition[] {

@@ -3,6 +3,7 @@ import { isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type { Db, OutboxHandlers } from '@vitascope/postgres'
 import type { JobServiceService, ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
+import { PosterSet } from '@vitascope/proto/catalogue/v1/poster_set'
 import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
 import type { CrashPointHook } from '../common/crash-point.ts'
@@ -47,6 +48,7 @@ export function endReports({
 function toUpdate(job: Job): ReportJobRequest['update'] {
   const { state, result } = job
   if (state === 'ok' && result) {
+    if (job.kind === 'poster') return { $case: 'posterMade', value: { poster: PosterSet.fromPartial(result) } }
     return 'slides' in result
       ? { $case: 'slidesMade', value: { slides: SlideSet.fromPartial(result) } }
       : { $case: 'published', value: { renditions: RenditionSet.fromPartial(result) } }

@@ -1,9 +1,10 @@
-import { type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
+import { DomainError, type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 import { canSee, requireService } from '@vitascope/principal'
 import type {
   CreateJobRequest,
+  CreatePosterJobRequest,
   CreateRenditionJobRequest,
   CreateSlideJobRequest,
   JobServiceService,
@@ -15,11 +16,18 @@ import type { NewJob } from '../job/job.ts'
 import { toMessage } from '../job/job-message.ts'
 import { readJob } from '../job/job-store.ts'
 import { readProfile } from '../rendition/rendition-profile.ts'
-import { findKeptSource, findSetSource } from '../rendition/set-source.ts'
+import { findKeptSource, findSetFile, findSetSource } from '../rendition/set-source.ts'
 import { formatSource, readUploadSource } from '../upload/upload-source.ts'
+import type { UploadStore } from '../upload/upload-store.ts'
 import type { JobCommands } from './accept-job.ts'
 
-export function jobHandlers({ db, jobs }: { db: Db; jobs: JobCommands }): Handlers<typeof JobServiceService> {
+interface Tools {
+  db: Db
+  jobs: JobCommands
+  uploads: Pick<UploadStore, 'findById'>
+}
+
+export function jobHandlers({ db, jobs, uploads }: Tools): Handlers<typeof JobServiceService> {
   return {
     async createJob(request, { principal, signal }) {
       requireService(principal)
@@ -38,6 +46,15 @@ export function jobHandlers({ db, jobs }: { db: Db; jobs: JobCommands }): Handle
       // A repeated request: the set may have been dropped since.
       if (existing?.mediaId === job.mediaId) return {}
       await jobs.accept({ ...job, source: await findSetSource(db.query, job) }, signal)
+      return {}
+    },
+    async createPosterJob(request, { principal, signal }) {
+      requireService(principal)
+      const job = toNewPosterJob(request)
+      const existing = await readJob(db.query, job.jobId)
+      // A repeated request: the upload or the set may have been dropped since.
+      if (existing?.mediaId === job.mediaId) return {}
+      await jobs.accept(await withStoredPicture({ db, uploads }, job, request.source), signal)
       return {}
     },
     async getJob({ jobId }, { principal }) {
@@ -74,9 +91,7 @@ const MAX_URL_LENGTH = 8_192
 function toNewJob({ jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, lowPriority }: CreateJobRequest): NewJob {
   const fields = checkIds(jobId, { media_id: mediaId }, organisationId)
   const upload = readUploadSource(sourceUrl)
-  const url = sourceUrl.length <= MAX_URL_LENGTH && URL.canParse(sourceUrl) ? new URL(sourceUrl) : undefined
-  if (!upload && (!url || !['http:', 'https:'].includes(url.protocol)))
-    fields.push({ field: 'source_url', message: 'must be an http or https URL' })
+  if (!upload) fields.push(...checkSourceUrl(sourceUrl))
   requireValid(fields)
   const source = upload ? formatSource(upload) : sourceUrl
   return { jobId, kind: 'renditions', mediaId, organisationId, sourceUrl: source, maxBytes, maxSeconds, lowPriority }
@@ -98,6 +113,46 @@ function toNewRenditionJob({ jobId, mediaId, organisationId, setJobId, profile, 
   if (Array.isArray(rendition)) throw invalid([...fields, ...rendition])
   requireValid(fields)
   return { jobId, kind: 'rendition' as const, mediaId, organisationId, sourceUrl: '', setJobId, rendition, maxBytes, lowPriority }
+}
+
+/** Maximum time in a video, one week. */
+const MAX_SECONDS = 604_800
+
+function toNewPosterJob({ jobId, mediaId, organisationId, source }: CreatePosterJobRequest): NewJob {
+  const fields = checkIds(jobId, { media_id: mediaId }, organisationId)
+  if (!source) fields.push({ field: 'source', message: 'is missing' })
+  if (source?.$case === 'sourceUrl' && !readUploadSource(source.value)) fields.push(...checkSourceUrl(source.value))
+  if (source?.$case === 'frame') {
+    const { setJobId, atSeconds } = source.value
+    if (!isId(setJobId)) fields.push({ field: 'frame.set_job_id', message: 'must be an integer greater than 0' })
+    if (!(atSeconds >= 0 && atSeconds <= MAX_SECONDS)) fields.push({ field: 'frame.at_seconds', message: `must be 0 to ${MAX_SECONDS}` })
+  }
+  requireValid(fields)
+  return { jobId, kind: 'poster', mediaId, organisationId, sourceUrl: '' }
+}
+
+/** Returns the job with its source: the object of an upload, a file of a set, or a URL to download. */
+async function withStoredPicture(
+  { db, uploads }: Pick<Tools, 'db' | 'uploads'>,
+  job: NewJob,
+  source: CreatePosterJobRequest['source'],
+): Promise<NewJob> {
+  if (source?.$case === 'frame') {
+    const { setJobId, atSeconds } = source.value
+    return { ...job, setJobId, atSeconds, source: await findSetFile(db.query, { setJobId, mediaId: job.mediaId }) }
+  }
+  const url = source?.value ?? ''
+  const uploaded = readUploadSource(url)
+  if (!uploaded) return { ...job, sourceUrl: url }
+  const upload = uploaded.kind === 'upload' ? await uploads.findById(uploaded.uploadId) : undefined
+  if (upload?.bytes === undefined || upload.organisationId !== job.organisationId)
+    throw new DomainError('invalid', 'UPLOAD_GONE', 'the uploaded picture no longer exists')
+  return { ...job, source: { object: upload.object, bytes: upload.bytes, sha256: '' } }
+}
+
+function checkSourceUrl(sourceUrl: string): FieldError[] {
+  const url = sourceUrl.length <= MAX_URL_LENGTH && URL.canParse(sourceUrl) ? new URL(sourceUrl) : undefined
+  return url && ['http:', 'https:'].includes(url.protocol) ? [] : [{ field: 'source_url', message: 'must be an http or https URL' }]
 }
 
 function checkIds(jobId: string, owner: Record<string, string>, organisationId: string): FieldError[] {

@@ -13,7 +13,7 @@ import { sendFirstTask } from './send-task.ts'
 export async function replanJob(
   tx: Transaction,
   queue: Queue,
-  job: Pick<Job, 'jobId' | 'organisationId' | 'kind' | 'lowPriority' | 'canCopyVideo'>,
+  job: Pick<Job, 'jobId' | 'organisationId' | 'kind' | 'sourceUrl' | 'lowPriority' | 'canCopyVideo'>,
 ): Promise<void> {
   await queue.cancel(tx, toQueueKey(job.jobId))
   await removeChunks(tx, job.jobId)

@@ -48,9 +48,12 @@ function chunkCostMs(plan: EncodePlan, chunk: number): number {
   return Math.max(1, Math.round(expectedCpuSeconds * 1_000))
 }
 
-/** First task of each kind of job. For `rendition` the source is already stored. */
-const FIRST_TASKS: Readonly<Record<JobKind, TaskKind>> = { renditions: 'fetch', slides: 'slides', rendition: 'probe' }
+/**
+ * First task of each kind of job. For `rendition` the source is already stored, for `poster` unless
+ * it has a URL.
+ */
+const FIRST_TASKS: Readonly<Record<JobKind, TaskKind>> = { renditions: 'fetch', slides: 'slides', rendition: 'probe', poster: 'poster' }
 
-export function sendFirstTask(tx: Transaction, queue: Queue, job: TaskOwner & Pick<Job, 'kind'>): Promise<void> {
-  return sendTask(tx, queue, job, FIRST_TASKS[job.kind])
+export function sendFirstTask(tx: Transaction, queue: Queue, job: TaskOwner & Pick<Job, 'kind' | 'sourceUrl'>): Promise<void> {
+  return sendTask(tx, queue, job, job.kind === 'poster' && job.sourceUrl !== '' ? 'fetch-poster' : FIRST_TASKS[job.kind])
 }

@@ -6,14 +6,15 @@ import type { Lease, Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import type { CrashPointHook } from '../common/crash-point.ts'
-import { toJobId } from '../job/job.ts'
+import { type FinishedSet, type Job, toJobId } from '../job/job.ts'
 import { readJob } from '../job/job-store.ts'
 import { findPrefixes } from '../objects/object-prefix.ts'
 import { checkFiles, readFileList, StoredFilesMismatch } from '../task/file-list.ts'
 import { MalformedMessage } from '../task/plan-message.ts'
 import { readWorkerTask } from '../task/queued-task.ts'
-import { FILE_LIST, type FilesResult, type ProbeResult, type SlidesFile } from '../task/task.ts'
+import { FILE_LIST, type FilesResult, type ProbeResult, type SlidesFile, type StoredFile } from '../task/task.ts'
 import { readFilesResult, readProbeResult } from '../task/task-message.ts'
+import { toPosterSet } from './poster-set.ts'
 import { publishedSet } from './published-set.ts'
 import { toSlideSet } from './slide-set.ts'
 import type { TaskSteps } from './task-steps.ts'
@@ -51,6 +52,7 @@ export function createTaskResults(tools: ResultTools): TaskResults {
             return await recordChunkResult(tools, lease, jobId, parseResult(readFilesResult, result), signal)
           case 'package':
           case 'slides':
+          case 'poster':
             return await recordSet(tools, lease, jobId, parseResult(readFilesResult, result), signal)
         }
       } catch (error) {
@@ -98,11 +100,15 @@ async function recordSet(tools: ResultTools, lease: Lease, jobId: string, result
   const files = await readFileList(storage, `${work}/${FILE_LIST}`, result.list, signal)
   await checkFiles(storage, prefix, files, signal)
   atCrashPoint('publish-undecided')
-  // The list of a set has more fields per file than its name and size.
-  const set = job.kind === 'slides' ? toSlideSet(job, prefix, files as SlidesFile[]) : publishedSet(job, prefix, files as SetFile[])
-  const isAccepted = await steps.packaged(lease, prefix, set)
+  const isAccepted = await steps.packaged(lease, prefix, toSet(job, prefix, files))
   atCrashPoint('publish-recorded')
   return isAccepted
+}
+
+/** Returns the set as it is reported. The lists of some sets have more fields per file than its name and size. */
+function toSet(job: Job, prefix: string, files: readonly StoredFile[]): FinishedSet {
+  if (job.kind === 'poster') return toPosterSet(job, prefix)
+  return job.kind === 'slides' ? toSlideSet(job, prefix, files as SlidesFile[]) : publishedSet(job, prefix, files as SetFile[])
 }
 
 /** Rejects a result with missing or invalid fields. */

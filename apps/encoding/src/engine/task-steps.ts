@@ -32,6 +32,7 @@ import { sendChunk, sendTask } from './send-task.ts'
  *
  *     create: [fetch] --fetched--> [probe] --probed--> [audio], [encode] per chunk --encoded, the last one--> [package] --packaged--> ok
  *     create, of slides: [slides] --packaged--> ok
+ *     create, of a poster: [fetch-poster] --fetched--> [poster] --packaged--> ok; without a fetch if the source is stored
  *     create, of one additional rendition: [probe] and on, from the stored source
  *
  * An internal fault releases the item and counts as an attempt. A fault of the source, or the third
@@ -123,8 +124,9 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
     },
     fetched: (lease, source) =>
       finish(lease, async (tx, job) => {
-        await updateJob(tx, job.jobId, { state: 'probing', source, progress: toJobPercent('probe', 0) })
-        await sendTask(tx, queue, job, 'probe')
+        const next = job.kind === 'poster' ? 'poster' : 'probe'
+        await updateJob(tx, job.jobId, { state: 'probing', source, progress: toJobPercent(next, 0) })
+        await sendTask(tx, queue, job, next)
       }),
     probed: (lease, result) =>
       finish(lease, async (tx, job) => {
@@ -214,11 +216,13 @@ async function beginTask(tx: Transaction, job: Job, leased: LeasedItem): Promise
   const attempt = Math.max(1, job.attempt)
   const states = {
     fetch: 'fetching',
+    'fetch-poster': 'fetching',
     probe: 'probing',
     encode: 'encoding',
     audio: 'encoding',
     package: 'publishing',
     slides: 'encoding',
+    poster: 'encoding',
   } as const
   await updateJob(tx, jobId, { state: states[task.kind], attempt })
   if (task.chunk !== undefined) await beginChunk(tx, jobId, task.chunk)
@@ -227,11 +231,13 @@ async function beginTask(tx: Transaction, job: Job, leased: LeasedItem): Promise
 
 const PREFIX_TYPES: Readonly<Record<TaskKind, readonly PrefixType[]>> = {
   fetch: ['source'],
+  'fetch-poster': ['source'],
   probe: [],
   encode: ['work'],
   audio: ['work'],
   package: ['work', 'set'],
   slides: ['work', 'set'],
+  poster: ['work', 'set'],
 }
 
 /**

@@ -15,6 +15,7 @@ interface Row {
   can_copy_video: boolean
   plan_number: number
   rendition: Rung | null
+  at_seconds: number | null
   state: JobState
   progress: number
   attempt: number
@@ -30,7 +31,7 @@ interface Row {
 }
 
 const COLUMNS =
-  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, low_priority, can_copy_video, plan_number, rendition, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
+  'job_id, kind, media_id, organisation_id, source_url, max_bytes, max_seconds, low_priority, can_copy_video, plan_number, rendition, at_seconds, state, progress, attempt, code, message, source, probe, plan, result, create_time, start_time, finish_time'
 
 export async function readJob(query: Query, jobId: string): Promise<Job | undefined> {
   const [row] = await query<Row>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
@@ -46,13 +47,13 @@ export async function lockJob(tx: Transaction, jobId: string): Promise<Job | und
 /** Inserts a job. Returns false if the id exists. */
 export async function insertJob(tx: Transaction, job: NewJob, state: 'queued' | 'cancelled' = 'queued'): Promise<boolean> {
   const rows = await tx.query(
-    `insert into job (job_id, kind, media_id, organisation_id, source_url, source, max_bytes, max_seconds, rendition, set_job_id, low_priority, state, code, message, finish_time, is_dropped)
-     values ($1, $6, $2, $3, $4, $7, $8, $9, $10, $11, $12, $5::text, case when $5::text = 'cancelled' then 4005 else 0 end, case when $5::text = 'cancelled' then 'cancelled' else '' end,
+    `insert into job (job_id, kind, media_id, organisation_id, source_url, source, max_bytes, max_seconds, rendition, set_job_id, low_priority, at_seconds, state, code, message, finish_time, is_dropped)
+     values ($1, $6, $2, $3, $4, $7, $8, $9, $10, $11, $12, $13, $5::text, case when $5::text = 'cancelled' then 4005 else 0 end, case when $5::text = 'cancelled' then 'cancelled' else '' end,
        case when $5::text = 'cancelled' then now() end, $5::text = 'cancelled')
      on conflict (job_id) do nothing returning 1`,
     [
       ...[job.jobId, job.mediaId, job.organisationId, job.sourceUrl, state, job.kind, json(job.source), job.maxBytes, job.maxSeconds],
-      ...[json(job.rendition), job.setJobId, job.lowPriority ?? false],
+      ...[json(job.rendition), job.setJobId, job.lowPriority ?? false, job.atSeconds],
     ],
   )
   return rows.length === 1
@@ -181,6 +182,7 @@ function toJob(row: Row): Job {
     canCopyVideo: row.can_copy_video,
     planNumber: row.plan_number,
     rendition: row.rendition ?? undefined,
+    atSeconds: row.at_seconds ?? undefined,
     state: row.state,
     progress: row.progress,
     attempt: row.attempt,

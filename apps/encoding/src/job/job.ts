@@ -1,4 +1,5 @@
 import type { EncodePlan, Rung, SourceProbe } from '@vitascope/media'
+import type { PosterSet } from '@vitascope/proto/catalogue/v1/poster_set'
 import type { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import type { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
 import { type Fault, isOfSource, isStorageFault } from '../task/fault.ts'
@@ -14,10 +15,10 @@ export function isActive(state: JobState): boolean {
 }
 
 /**
- * Result of a job: the renditions of a media, the slides of a presentation, or one additional
- * rendition of a media.
+ * Result of a job: the renditions of a media, the slides of a presentation, one additional
+ * rendition of a media, or the images of a video from a picture.
  */
-export type JobKind = 'renditions' | 'slides' | 'rendition'
+export type JobKind = 'renditions' | 'slides' | 'rendition' | 'poster'
 
 /** A job as stored. */
 export interface Job {
@@ -38,6 +39,8 @@ export interface Job {
   planNumber: number
   /** The rendition for a job of kind `rendition`. */
   rendition: Rung | undefined
+  /** Time of the frame for a job of kind `poster`. Undefined if its source is a picture. */
+  atSeconds: number | undefined
   state: JobState
   progress: number
   /** Number of the attempt, 0 before the first. */
@@ -55,7 +58,7 @@ export interface Job {
 }
 
 /** Result of a job, as it is reported to the catalogue. */
-export type FinishedSet = RenditionSet | SlideSet
+export type FinishedSet = RenditionSet | SlideSet | PosterSet
 
 /** Returns the plan of a job that is encoded. Throws if there is none. */
 export function requirePlan({ jobId, plan }: Pick<Job, 'jobId' | 'plan'>): EncodePlan {
@@ -75,6 +78,8 @@ export interface NewJob {
   /** For kind `rendition`: the rendition, and the job whose set it is added to. */
   rendition?: Rung
   setJobId?: string
+  /** For kind `poster`: the time of the frame. */
+  atSeconds?: number
   maxBytes?: number | undefined
   maxSeconds?: number | undefined
   lowPriority?: boolean | undefined
@@ -117,7 +122,15 @@ export function afterFault(
 }
 
 /** Progress of a job at the start and at the end of each part, in percent. */
-const PROGRESS_RANGES = { fetch: [5, 10], probe: [10, 12], encode: [12, 95], package: [95, 99], slides: [5, 98] } as const
+const PROGRESS_RANGES = {
+  fetch: [5, 10],
+  probe: [10, 12],
+  encode: [12, 95],
+  package: [95, 99],
+  slides: [5, 98],
+  'fetch-poster': [5, 50],
+  poster: [50, 98],
+} as const
 
 export type JobPhase = keyof typeof PROGRESS_RANGES
 

@@ -18,7 +18,7 @@ export async function restartJobsWithMissingObjects(
 ): Promise<string[]> {
   const restarted: string[] = []
   const rows = await db.query<{ job_id: string }>(
-    `select job_id from job where state = any($1) and kind <> 'slides' and source is not null order by job_id`,
+    `select job_id from job where state = any($1) and kind not in ('slides', 'poster') and source is not null order by job_id`,
     [ACTIVE_STATES],
   )
   for (const { job_id: jobId } of rows) {

@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDomainError } from '@vitascope/errors'
 import { download, isSourceError, type SourcePolicy } from '@vitascope/fetch'
-import { isInvalidSource } from '@vitascope/media'
+import { isInvalidSource, posterLimits } from '@vitascope/media'
 import type { LeasedItem } from '@vitascope/queue'
 import type { ObjectStorage, StoredBytes } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
@@ -31,6 +31,9 @@ export interface SourceLimits {
   /** Whether sources are kept after the job, for renditions that are added later. */
   keepsSources: boolean
 }
+
+/** Time limit for the download of a picture, including all tries. */
+const PICTURE_TIMEOUT_SECONDS = 60
 
 export interface FetchTools {
   steps: TaskSteps
@@ -101,11 +104,12 @@ async function importUploadedFile(
   }
 
   async function fetchFromUrl(): Promise<StoredBytes> {
+    const isPicture = job.kind === 'poster'
     const downloaded = await download(job.sourceUrl, file, {
       policy,
       limits: {
-        maxBytes: limits.maxBytes,
-        timeoutMs: limits.timeoutSeconds * 1000,
+        maxBytes: isPicture ? posterLimits.bytes : limits.maxBytes,
+        timeoutMs: (isPicture ? PICTURE_TIMEOUT_SECONDS : limits.timeoutSeconds) * 1000,
         minBytesPerSecond: limits.minBytesPerSecond,
       },
       signal,

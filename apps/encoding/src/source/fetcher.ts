@@ -5,11 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
 import { countJobsInProgress } from '../job/job-store.ts'
-import { MIN_PRIORITY } from '../task/task.ts'
+import { type FetchKind, MIN_PRIORITY } from '../task/task.ts'
 import { type FetchTools, fetchSource } from './fetch-source.ts'
 import { untilReachable } from './until-reachable.ts'
 
-/** Downloads sources, a few concurrently. */
+/** Downloads sources, a few concurrently, and pictures one after another. */
 export interface Fetcher {
   start(): void
   stop(): Promise<void>
@@ -27,22 +27,24 @@ export function createFetcher(tools: FetchTools & { db: Db; queue: Queue; holder
   const { signal } = stopping
   let loops: Promise<void>[] = []
 
-  const fetchOne = async () => {
+  const fetchVideo = async () => {
     // Sources that wait for a worker occupy storage, so downloads stay only `maxJobsAhead` jobs in front
     // of the workers. Low-priority jobs block only other low-priority downloads.
     const { all, normal } = await countJobsInProgress(db.query)
     if (normal >= limits.maxJobsAhead) return pause(signal)
-    const minPriority = all >= limits.maxJobsAhead ? { minPriority: MIN_PRIORITY } : {}
+    await fetchNext('fetch', all >= limits.maxJobsAhead ? { minPriority: MIN_PRIORITY } : {})
+  }
+  const fetchNext = async (kind: FetchKind, bound: { minPriority?: number } = {}) => {
     // The same request id is used for all retries, because a lost response may have leased an item
     // to it.
     const requestId = randomUUID()
     const item = await untilReachable(
-      () => queue.lease({ kinds: ['fetch'], holder, leaseMs, requestId, waitMs: WAIT_MS, ...minPriority }, signal),
+      () => queue.lease({ kinds: [kind], holder, leaseMs, requestId, waitMs: WAIT_MS, ...bound }, signal),
       signal,
     )
     if (item) await fetchSource(tools, item, signal)
   }
-  const loop = async () => {
+  const loop = async (fetchOne: () => Promise<void>) => {
     while (!signal.aborted) {
       try {
         await fetchOne()
@@ -59,7 +61,8 @@ export function createFetcher(tools: FetchTools & { db: Db; queue: Queue; holder
       const ready = untilReachable(() => removeOrphans(db, tools.scratchDir), signal).catch((error: unknown) => {
         if (!signal.aborted) log.error({ err: error }, 'removing files of earlier fetches failed')
       })
-      loops = Array.from({ length: limits.parallel }, () => ready.then(loop))
+      const starts = [...Array.from({ length: limits.parallel }, () => fetchVideo), () => fetchNext('fetch-poster')]
+      loops = starts.map((fetchOne) => ready.then(() => loop(fetchOne)))
     },
     async stop() {
       stopping.abort()

@@ -23,7 +23,7 @@ export function readTask({ itemId, kind: name, payload }: Pick<QueueItem, 'itemI
 /** Returns the task of an item for a worker. Throws for other items. */
 export function readWorkerTask(item: Parameters<typeof readTask>[0]): QueuedTask<WorkerTaskKind> {
   const task = readTask(item)
-  if (task.kind === 'fetch') throw new Error(`item ${item.itemId} of the queue is not a task for workers`)
+  if (task.kind === 'fetch' || task.kind === 'fetch-poster') throw new Error(`item ${item.itemId} of the queue is not a task for workers`)
   return task
 }
 

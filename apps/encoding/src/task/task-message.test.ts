@@ -88,6 +88,7 @@ const kinds = {
   encode: TaskKind.TASK_KIND_ENCODE,
   package: TaskKind.TASK_KIND_PACKAGE,
   slides: TaskKind.TASK_KIND_SLIDES,
+  poster: TaskKind.TASK_KIND_POSTER,
 } as const
 
 function task(input: TaskInput): Task {

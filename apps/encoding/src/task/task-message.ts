@@ -33,6 +33,10 @@ export function toInputMessage(input: TaskInput): NonNullable<InputMessage> {
       const { source, setPrefix, workPrefix } = input
       return { $case: 'slides', value: { source, setPrefix, workPrefix } }
     }
+    case 'poster': {
+      const { source, setPrefix, workPrefix, atSeconds } = input
+      return { $case: 'poster', value: { source, setPrefix, workPrefix, atSeconds } }
+    }
   }
 }
 
@@ -52,6 +56,10 @@ export function readInputMessage(message: InputMessage): TaskInput {
     }
     case 'slides':
       return { kind, ...value, source: readSource(value.source) }
+    case 'poster': {
+      const { source, setPrefix, workPrefix, atSeconds } = value
+      return { kind, source: readSource(source), setPrefix, workPrefix, atSeconds }
+    }
   }
 }
 

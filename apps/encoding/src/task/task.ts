@@ -1,18 +1,29 @@
 import type { EncodePlan, PictureCodec, SourceProbe } from '@vitascope/media'
 
 /** Kinds of work for a job. This service downloads sources itself, workers do the rest. */
-export type TaskKind = 'fetch' | WorkerTaskKind
-export type WorkerTaskKind = 'probe' | 'encode' | 'audio' | 'package' | 'slides'
+export type TaskKind = FetchKind | WorkerTaskKind
+/** Pictures are downloaded separately, so that they do not wait for downloads of videos. */
+export type FetchKind = 'fetch' | 'fetch-poster'
+export type WorkerTaskKind = 'probe' | 'encode' | 'audio' | 'package' | 'slides' | 'poster'
 
-export const WORKER_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'audio', 'package', 'slides']
-export const TASK_KINDS: readonly TaskKind[] = ['fetch', ...WORKER_KINDS]
+export const WORKER_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'audio', 'package', 'slides', 'poster']
+export const TASK_KINDS: readonly TaskKind[] = ['fetch', 'fetch-poster', ...WORKER_KINDS]
 
 /**
  * Priority by kind, higher first. A probe is short and detects faults of the source early. Slides
  * take seconds. Nearly finished work precedes new work. Audio is cheap, and nothing can be played
- * before it.
+ * before it. A user waits for a poster.
  */
-export const PRIORITIES: Readonly<Record<TaskKind, number>> = { fetch: 0, probe: 30, slides: 25, package: 20, audio: 15, encode: 10 }
+export const PRIORITIES: Readonly<Record<TaskKind, number>> = {
+  fetch: 0,
+  'fetch-poster': 0,
+  poster: 35,
+  probe: 30,
+  slides: 25,
+  package: 20,
+  audio: 15,
+  encode: 10,
+}
 /** Minimum priority of a normal job's task. Tasks of low-priority jobs are always below it. */
 export const MIN_PRIORITY = Math.min(...Object.values(PRIORITIES))
 
@@ -39,7 +50,7 @@ export interface StoredSource {
   sha256: string
 }
 
-export type TaskInput = ProbeInput | EncodeInput | PackageInput | SlidesInput
+export type TaskInput = ProbeInput | EncodeInput | PackageInput | SlidesInput | PosterInput
 export type TaskResult = ProbeResult | FilesResult
 
 export interface ProbeInput {
@@ -95,6 +106,18 @@ export interface PackageInput {
 export interface SlidesInput {
   kind: 'slides'
   source: StoredSource
+  /** Prefix for the images. */
+  setPrefix: string
+  /** Prefix for the list of them. */
+  workPrefix: string
+}
+
+export interface PosterInput {
+  kind: 'poster'
+  /** A picture, or a video if `atSeconds` is set. */
+  source: StoredSource
+  /** Time of the frame of a video. */
+  atSeconds: number | undefined
   /** Prefix for the images. */
   setPrefix: string
   /** Prefix for the list of them. */

@@ -106,7 +106,7 @@ export function createUploadStore(db: Db): UploadStore {
         `update upload set drop_time = now() where upload_id in (
            select upload_id from upload u where expire_time < now() and drop_time is null
              and not exists (select from job where source_url = 'upload:' || u.upload_id and ${IS_ACTIVE})
-             and not exists (select from job where kind = 'slides' and source ->> 'object' = u.object and ${IS_ACTIVE})
+             and not exists (select from job where kind in ('slides', 'poster') and source ->> 'object' = u.object and ${IS_ACTIVE})
            order by expire_time limit $1)`,
         [limit],
       )

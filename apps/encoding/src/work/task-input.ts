@@ -32,5 +32,7 @@ export async function inputFor(
       }
     case 'slides':
       return { kind: 'slides', source, setPrefix: prefixes.set, workPrefix: prefixes.work }
+    case 'poster':
+      return { kind: 'poster', source, atSeconds: job.atSeconds, setPrefix: prefixes.set, workPrefix: prefixes.work }
   }
 }

@@ -48,12 +48,13 @@ const CODES: Readonly<Record<WorkerTaskKind, KindCode>> = {
   audio: KindCode.TASK_KIND_AUDIO,
   package: KindCode.TASK_KIND_PACKAGE,
   slides: KindCode.TASK_KIND_SLIDES,
+  poster: KindCode.TASK_KIND_POSTER,
 }
 /**
- * Low-priority tasks are not leased while one of these waits. Slides are excluded, because not
- * every worker supports them.
+ * Low-priority tasks are not leased while one of these waits. Slides and posters are
+ * excluded, because not every worker supports them.
  */
-const PRECEDING_WORK = { priority: MIN_PRIORITY, kinds: WORKER_KINDS.filter((kind) => kind !== 'slides') }
+const PRECEDING_WORK = { priority: MIN_PRIORITY, kinds: WORKER_KINDS.filter((kind) => kind !== 'slides' && kind !== 'poster') }
 /** Kinds for a worker that sends no list of kinds. */
 const DEFAULT_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package']
 
@@ -239,7 +240,7 @@ async function startTask({ db, steps, maxSourceSeconds }: WorkTools, item: Lease
  */
 function supportedKinds(codes: readonly KindCode[], supportedVersion: number): readonly WorkerTaskKind[] {
   const kinds = codes.length === 0 ? DEFAULT_KINDS : WORKER_KINDS.filter((kind) => codes.includes(CODES[kind]))
-  return supportedVersion >= planVersion ? kinds : kinds.filter((kind) => kind === 'probe' || kind === 'slides')
+  return supportedVersion >= planVersion ? kinds : kinds.filter((kind) => kind === 'probe' || kind === 'slides' || kind === 'poster')
 }
 
 function toFile({ path, bytes, sha256, seconds }: SegmentFile, index: number): StoredFile {

@@ -12,6 +12,7 @@ import { readInputMessage } from '../task/task-message.ts'
 import { type DiskBudget, type ScratchNeeds, ScratchTooSmall } from './disk-budget.ts'
 import { encodeTask } from './encode-task.ts'
 import { packageTask } from './package-task.ts'
+import { posterTask } from './poster-task.ts'
 import { probeTask } from './probe-task.ts'
 import { slidesTask } from './slides-task.ts'
 import type { CacheHandle } from './source-cache.ts'
@@ -98,10 +99,11 @@ const kindNames: Readonly<Partial<Record<TaskKind, string>>> = {
   [TaskKind.TASK_KIND_AUDIO]: 'audio',
   [TaskKind.TASK_KIND_PACKAGE]: 'package',
   [TaskKind.TASK_KIND_SLIDES]: 'slides',
+  [TaskKind.TASK_KIND_POSTER]: 'poster',
 }
 
 /** Cheap kinds, which run in slots of their own. */
-export const LIGHT_KINDS: TaskKind[] = [TaskKind.TASK_KIND_AUDIO]
+export const LIGHT_KINDS: TaskKind[] = [TaskKind.TASK_KIND_AUDIO, TaskKind.TASK_KIND_POSTER]
 
 /** All other kinds that this worker supports. */
 export const DEFAULT_KINDS: TaskKind[] = [
@@ -122,6 +124,8 @@ function executeTask(task: Task, work: TaskWork): Promise<TaskResult> {
       return packageTask(work, input)
     case 'slides':
       return slidesTask(work, input)
+    case 'poster':
+      return posterTask(work, input)
   }
 }
 

@@ -27,6 +27,7 @@ import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/play
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
+import { PosterServiceService } from '@vitascope/proto/catalogue/v1/poster'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
@@ -72,6 +73,7 @@ export interface Services {
   overlays: Client<typeof OverlayServiceService>
   contactForms: Client<typeof ContactFormServiceService>
   locations: Client<typeof LocationServiceService>
+  posters: Client<typeof PosterServiceService>
   presentations: Client<typeof PresentationServiceService>
   quotas: Client<typeof QuotaServiceService>
   events: Client<typeof CatalogueEventServiceService>
@@ -122,6 +124,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     contactForms: channels.catalogue.client(ContactFormServiceService),
     locations: channels.catalogue.client(LocationServiceService),
     quotas: channels.catalogue.client(QuotaServiceService),
+    posters: channels.catalogue.client(PosterServiceService),
     presentations: channels.catalogue.client(PresentationServiceService),
     events: channels.catalogue.client(CatalogueEventServiceService),
     encodingFormats: channels.catalogue.client(EncodingFormatServiceService),

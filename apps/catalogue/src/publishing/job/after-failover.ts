@@ -4,7 +4,7 @@ import type { ReconcileResult, ReconcileTimes } from './reconcile.ts'
 
 interface AfterFailoverOptions {
   db: Db
-  /** Functions that check some stale jobs, one for jobs of media and one for jobs of presentations. */
+  /** Functions that check some stale jobs, one for each kind of jobs. */
   rounds: readonly ((times: ReconcileTimes, signal: AbortSignal) => Promise<ReconcileResult>)[]
   resultSeconds: number
   log: Logger

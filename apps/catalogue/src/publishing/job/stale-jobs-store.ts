@@ -21,7 +21,7 @@ export interface SendCount {
 
 /** The table of one kind of jobs. The names are inserted into SQL, so they must be constants. */
 export interface JobKind<Job, Row> {
-  table: 'job' | 'presentation_job'
+  table: 'job' | 'presentation_job' | 'poster'
   /** Columns to read in addition to `job_id`. */
   columns: readonly (keyof Row & string)[]
   toJob(row: Row & { job_id: string }): Job

@@ -3,7 +3,8 @@ import type { RenditionSet } from './rendition-set.ts'
 
 /**
  * Creates a new delivery version for every video of a media. The caller has stored the new set. The
- * previous set stays available under its old URLs for one hour, so that running playback continues.
+ * previous set stays available under its old URLs for one hour, so that running playback continues. So do the images of a
+ * picture that a video shows before it has a set.
  */
 export async function switchToSet(tx: Transaction, mediaId: string, before: RenditionSet | undefined): Promise<void> {
   if (before) {
@@ -11,6 +12,13 @@ export async function switchToSet(tx: Transaction, mediaId: string, before: Rend
       `insert into delivery_set (video_id, version, job_id, prefix, expire_time)
        select video_id, delivery_version, $2, $3, now() + interval '1 hour' from video where media_id = $1 and delivery_version <> ''`,
       [mediaId, before.jobId, before.prefix],
+    )
+  } else {
+    await tx.query(
+      `insert into delivery_set (video_id, version, job_id, prefix, expire_time)
+       select v.video_id, v.delivery_version, p.set_job_id, p.prefix, now() + interval '1 hour'
+       from video v join poster p using (video_id) where v.media_id = $1 and v.delivery_version <> '' and p.prefix is not null`,
+      [mediaId],
     )
   }
   await tx.query('update video set delivery_version = new_delivery_version() where media_id = $1', [mediaId])

@@ -8,6 +8,7 @@ import { VideoOverlayResponse, videoOverlayResponse } from '../overlay/overlay-r
 import { SettingResponse } from '../setting/setting-response.ts'
 import { ThemeResponse } from '../theme/theme-response.ts'
 import { guestMetadataResponse, MetadataResponse, ownMetadataResponse } from './metadata-response.ts'
+import { PosterResponse, posterResponse } from './poster-response.ts'
 import { VISIBILITIES } from './video-changes.ts'
 import { VideoStatusResponse, videoStatusResponse } from './video-status.ts'
 import { VideoUriResponse, videoUriResponse } from './video-uri-response.ts'
@@ -51,6 +52,9 @@ export const VideoResponse = z
     duration: schema.number('Duration in seconds with at most 3 decimals.', '12.48'),
     age_rating: text('Age rating of the video. Free text.'),
     uri: VideoUriResponse,
+    poster: PosterResponse.nullable()
+      .meta({ description: 'Picture that was set for the video. null if there is none. It is omitted for guests.' })
+      .optional(),
     sharing: z.object({
       url: text('URL of the player page.'),
       text: text('Text that is used when the video is shared.'),
@@ -178,6 +182,7 @@ export function ownVideoResponse(video: Video, urls: PublicUrls): VideoBody {
   return {
     ...guestVideoResponse(video, urls),
     description_private: video.descriptionPrivate,
+    poster: video.poster ? posterResponse(video.poster) : null,
     metadata: ownMetadataResponse(video.metadata),
   }
 }

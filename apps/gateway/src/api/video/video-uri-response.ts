@@ -20,7 +20,7 @@ const urlField = (description: string) => schema.text(`${description} Empty unti
 
 export const VideoUriResponse = z
   .object({
-    poster_frame: urlField('URL of the large JPEG still.'),
+    poster_frame: urlField('URL of the large JPEG still: your own picture, or else a frame that was selected when the video was encoded.'),
     thumbnail: urlField('URL of the small JPEG still.'),
     http: z.record(z.string(), z.string()).meta({
       description:
@@ -56,8 +56,8 @@ export function videoUriResponse(video: Video, mediaUrl: string): z.input<typeof
   const thumbnails = new Map(set?.thumbnails.map((thumbnail) => [String(thumbnail.percent), formatUrl(thumbnail.path)]))
   const aliasUrls = aliases.flatMap(([name, key]) => (files.has(key) ? [[name, files.get(key) ?? '']] : []))
   return {
-    poster_frame: formatUrl(set?.posterPath),
-    thumbnail: formatUrl(set?.thumbnailPath),
+    poster_frame: formatUrl(video.poster?.posterPath || set?.posterPath),
+    thumbnail: formatUrl(video.poster?.thumbnailPath || set?.thumbnailPath),
     http: Object.fromEntries([...aliasUrls, ...files]),
     download_link: video.downloadAllowed ? formatUrl(findLargestMp4(set)?.path) : '',
     all_thumbnails: Object.fromEntries(stills.map((percent) => [percent, thumbnails.get(percent) ?? ''])),

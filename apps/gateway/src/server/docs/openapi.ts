@@ -251,6 +251,7 @@ function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<
         ...(route.lines && { [route.lines.type]: { schema: z.string() }, 'text/plain': { schema: z.string() } }),
         'application/x-www-form-urlencoded': { schema: form },
         'multipart/form-data': { schema: form },
+        ...Object.fromEntries((route.file?.contentTypes ?? []).map((type) => [type, { schema: { type: 'string', format: 'binary' } }])),
       },
     },
   }

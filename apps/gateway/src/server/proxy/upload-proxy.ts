@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { DomainError, type ErrorKind, type FieldError } from '@vitascope/errors'
 import { type HttpService, type Principal, type PrincipalKeys, principalHeaders } from '@vitascope/grpc'
 import { type CutReason, downloadProgress, type TransferLimiter, uploadProgress } from '@vitascope/process'
@@ -12,9 +12,16 @@ import { hasBody } from '../payload/body.ts'
 import { MIN_BYTES_PER_SECOND } from './transfers.ts'
 
 /**
- * Proxies a request with its body to encoding on behalf of a caller. Rejects with encoding's error.
+ * Proxies a request with its body to encoding on behalf of a caller. Rejects with encoding's error. With `onStored`, which
+ * receives the headers of encoding's response, nothing is sent to the client.
  */
-export type UploadProxy = (request: IncomingMessage, response: ServerResponse, to: { path: string; principal: Principal }) => Promise<void>
+export type UploadProxy = (request: IncomingMessage, response: ServerResponse, to: ProxiedUpload) => Promise<void>
+
+interface ProxiedUpload {
+  path: string
+  principal: Principal
+  onStored?: (headers: IncomingHttpHeaders) => void
+}
 
 /** Idle timeout in both directions. */
 const IDLE_TIMEOUT_MS = 60_000
@@ -50,13 +57,16 @@ export function createUploadProxy({
           else outgoing.destroy()
         })
         server.on('proxyRes', (incoming, request, response) => {
-          const { done, fail, outgoing } = pending.get(response) ?? {}
+          const { done, fail, outgoing, onStored } = pending.get(response) ?? {}
           if (!done || !fail) return
           const refused = incoming.headers['vitascope-error']
           if (typeof refused === 'string') {
             fail(parseRejection(refused))
             // The header contains the complete error, so the rest of the body is not sent to encoding.
             outgoing?.destroy()
+          } else if (onStored) {
+            onStored(incoming.headers)
+            incoming.resume().once('end', done).once('error', fail)
           } else {
             // The rest of the body is not read.
             if (!request.complete) response.setHeader('Connection', 'close')
@@ -74,7 +84,7 @@ export function createUploadProxy({
     return domainError('unavailable', 'SERVICE_UNAVAILABLE', 'uploads are temporarily unavailable; try again', 1)
   }
 
-  return async (request, response, { path, principal }) => {
+  return async (request, response, { path, principal, onStored }) => {
     const { requestId, address } = requestContext(response)
     const signed = await principalHeaders({ principal, requestId }, principals, 'encoding')
     if (response.destroyed) return
@@ -95,6 +105,7 @@ export function createUploadProxy({
     try {
       await new Promise<void>((resolve, reject) => {
         const forwarded: ForwardedUpload = {
+          ...(onStored && { onStored }),
           done: resolve,
           fail: (error) => {
             pending.delete(response)
@@ -133,6 +144,7 @@ interface ForwardedUpload {
   done: () => void
   fail: (error: unknown) => void
   outgoing?: ClientRequest
+  onStored?: (headers: IncomingHttpHeaders) => void
 }
 
 function cutError(reason: CutReason): DomainError {

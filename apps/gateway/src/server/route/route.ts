@@ -178,12 +178,26 @@ export interface Route<
    * payload and has its own limits, and `handle` is never called.
    */
   proxyTo?(params: z.output<Params>): string
+  /** How the route receives a file as the body instead of a payload. */
+  file?: FileBody<z.output<Params>, z.input<ResponseSchema>>
   /** Additional headers of OPTIONS responses. */
   optionsHeaders?: Readonly<Record<string, string>>
   handle(
     input: { params: z.output<Params>; query: z.output<Query>; payload: z.output<Payload> },
     context: Context,
   ): Promise<z.input<ResponseSchema> | Reply | Streamed>
+}
+
+/** A body that is a file. It is streamed to encoding, which checks and stores it. */
+export interface FileBody<Params, ResponseBody> {
+  /** Content types for the docs. */
+  contentTypes: readonly string[]
+  /** Returns true if a body of this content type is a file. All other bodies are payloads. */
+  accepts(contentType: string): boolean
+  /** Returns the path at encoding that stores the file. It throws before the file is read if the caller may not send one. */
+  storeAt(params: Params, context: Context): Promise<string>
+  /** Handles the request after the file was stored as an upload. */
+  handle(input: { params: Params; uploadId: string }, context: Context): Promise<ResponseBody | Reply>
 }
 
 /**
@@ -221,7 +235,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
   [V in Verb]?: readonly string[]
 } & Pick<
   Route<Params, Query, Payload, ResponseSchema>,
-  'section' | 'access' | 'summary' | 'response' | 'guestCacheRule' | 'fastParse' | 'validateRemotely' | 'proxyTo' | 'handle'
+  'section' | 'access' | 'summary' | 'response' | 'guestCacheRule' | 'fastParse' | 'validateRemotely' | 'proxyTo' | 'file' | 'handle'
 > &
   Partial<
     Pick<
@@ -311,6 +325,7 @@ export function route<
     ...(declared.fastParse && { fastParse: declared.fastParse }),
     ...(declared.validateRemotely && { validateRemotely: declared.validateRemotely }),
     ...(declared.proxyTo && { proxyTo: declared.proxyTo }),
+    ...(declared.file && { file: declared.file }),
     ...(declared.optionsHeaders && { optionsHeaders: declared.optionsHeaders }),
     handle:
       Object.keys(publicNames).length === 0

@@ -1,6 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { isDomainError } from '@vitascope/errors'
-import type { Call } from '@vitascope/grpc'
+import type { Call, Principal } from '@vitascope/grpc'
 import type { UnknownIds } from '@vitascope/rate-limit'
 import type { Services } from '../../clients/services.ts'
 import { admitCaller, toPrincipal } from '../access/access-check.ts'
@@ -21,6 +21,7 @@ import type { UploadProxy } from '../proxy/upload-proxy.ts'
 import type { Caller } from '../route/caller.ts'
 import { type Context, Reply, type Route, Streamed } from '../route/route.ts'
 import { publicName, type Target } from '../route/route-index.ts'
+import { required } from '../schema/response-format.ts'
 import type { GuestResponses } from './guest-responses.ts'
 import { readIdempotency } from './idempotency.ts'
 import { checkInput, type InputSchemas, inputSchemas } from './input.ts'
@@ -104,6 +105,27 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
       requestId: context.requestId,
       deadline: new Date(Date.now() + (route.cost === 'read' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS)),
     })
+    const send = (result: unknown) => {
+      if (dependencies.validateResponses) validateResponse(route, result)
+      sendResponse(request, response, prepareResponse(request, route, result, caller.kind === 'guest'))
+    }
+    const newContext = () => createContext({ ...callOptions(), signal: disconnect.signal })
+    if (route.file?.accepts(request.headers['content-type'] ?? '')) {
+      const { storeAt, handle } = route.file
+      const input = await checkInput({ ...route, payloadOptional: true }, schemas, { params, query, payload: undefined })
+      const operation = { route, params: input.params }
+      const result = await runAudited(operation, { holder, context, signal: disconnect }, dependencies.audit, async () => {
+        const path = await storeAt(input.params, newContext())
+        const uploadId = await storeFile(request, response, { path, principal: toPrincipal(caller) }, dependencies)
+        disconnect.signal.throwIfAborted()
+        // The deadline of the call starts after the file has arrived.
+        return await handle({ params: input.params, uploadId: required(uploadId, 'id of the upload') }, newContext()).finally(() =>
+          dependencies.guestResponses.requireFresh(changedOrganisation(caller)),
+        )
+      })
+      if (!disconnect.aborted) send(result)
+      return
+    }
     if (route.sharedByGuests && caller.kind === 'guest') {
       const prepared = await dependencies.guestResponses.get(request.url ?? '', async () => {
         const slot = dependencies.concurrencyLimit.begin('read', payerName(payer))
@@ -152,9 +174,23 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
     )
     if (disconnect.aborted) return
     if (result instanceof Streamed) return await sendStream(request, response, result, disconnect.signal)
-    if (dependencies.validateResponses) validateResponse(route, result)
-    sendResponse(request, response, prepareResponse(request, route, result, caller.kind === 'guest'))
+    send(result)
   }
+}
+
+/** Stores the body at encoding. Returns the id of the upload, or undefined if the client disconnected. */
+async function storeFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  to: { path: string; principal: Principal },
+  { proxyUpload }: ApiDependencies,
+): Promise<string | undefined> {
+  let uploadId: string | undefined
+  const onStored = (headers: IncomingHttpHeaders) => {
+    uploadId = String(headers['vitascope-upload-id'])
+  }
+  await proxyUpload(request, response, { ...to, onStored })
+  return uploadId
 }
 
 /** Returns the only organisation that the caller can change, or undefined if it can change others. */

@@ -1,0 +1,78 @@
+import { tidy } from '@vitascope/request'
+import { toFailureCode } from '../publishing/media/status.ts'
+
+/** The picture of a video, as it is shown. */
+export interface Poster {
+  state: PosterState
+  code: number
+  reason: string
+  /** Paths below the delivery version of the video. Empty before the first picture is converted. */
+  posterPath: string
+  thumbnailPath: string
+}
+
+export type PosterState = 'processing' | 'ok' | 'failed'
+
+/** The images that one job made. The files of a set never change. */
+export interface PosterSet {
+  jobId: string
+  prefix: string
+  posterPath: string
+  thumbnailPath: string
+}
+
+/** A picture that is converted. */
+export type PosterSource = { kind: 'url'; url: string } | { kind: 'frame'; atSeconds: number }
+
+export type PosterUpdate = { kind: 'progress' } | { kind: 'made'; set: PosterSet } | { kind: 'failed'; code: number; message: string }
+
+/** State of the job of the last picture. */
+export type PosterJobState = 'queued' | 'running' | 'ok' | 'failed'
+
+export interface PosterJob {
+  state: PosterJobState
+  code: number
+  message: string
+}
+
+export function isActive({ state }: Pick<PosterJob, 'state'>): boolean {
+  return state === 'queued' || state === 'running'
+}
+
+/** Returns the state of an active job after an update. */
+export function applyPosterUpdate(update: PosterUpdate): PosterJob {
+  switch (update.kind) {
+    case 'progress':
+      return { state: 'running', code: 0, message: '' }
+    case 'made':
+      return { state: 'ok', code: 0, message: '' }
+    case 'failed':
+      return { state: 'failed', code: toFailureCode(update.code), message: tidy(update.message, 1_000) }
+  }
+}
+
+/** Columns of a picture, as JSON. The paths are null before the first picture is converted. */
+export interface PosterRow {
+  state: PosterJobState
+  code: number
+  message: string
+  setJobId: string | null
+  posterPath: string | null
+  thumbnailPath: string | null
+}
+
+/** SQL that returns a `PosterRow` of a video `v`, or null. */
+export const POSTER_OF_VIDEO = `(select json_build_object('state', p.state, 'code', p.code, 'message', p.message, 'setJobId', p.set_job_id::text,
+  'posterPath', p.poster_path, 'thumbnailPath', p.thumbnail_path) from poster p where p.video_id = v.video_id)`
+
+export function toPoster(row: PosterRow): Poster {
+  const { state, code, message, setJobId } = row
+  const toPath = (path: string | null) => (setJobId === null || path === null ? '' : `posters/${setJobId}/${path}`)
+  return {
+    state: isActive({ state }) ? 'processing' : state === 'ok' ? 'ok' : 'failed',
+    code,
+    reason: message,
+    posterPath: toPath(row.posterPath),
+    thumbnailPath: toPath(row.thumbnailPath),
+  }
+}

@@ -1,0 +1,23 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makePosterImages, posterImageNames } from '@vitascope/media'
+import type { FilesResult, PosterInput } from '../task/task.ts'
+import type { TaskWork } from './task-work.ts'
+import { uploadFileList, uploadFiles } from './upload.ts'
+
+/** Both images are far smaller. */
+const RESULT_BYTES = 16 * 2 ** 20
+
+/** Converts a picture, or a frame of a video, to the images of a video, and uploads them with the list of files. */
+export async function posterTask(work: TaskWork, { source, atSeconds, setPrefix, workPrefix }: PosterInput): Promise<FilesResult> {
+  const { storage, scratch, tools, signal, setProgress, stallSeconds } = work
+  const file = await work.getSource(source, RESULT_BYTES)
+  const target = join(scratch, 'poster')
+  await mkdir(target)
+  await makePosterImages({ source: file, atSeconds, scratch: join(scratch, 'run'), target, tools, limits: { stallSeconds }, signal })
+  setProgress(0.5)
+  const paths = Object.values(posterImageNames)
+  const uploaded = await uploadFiles(storage, { folder: target, prefix: setPrefix, paths }, signal)
+  setProgress(1)
+  return { kind: 'files', list: await uploadFileList(storage, workPrefix, uploaded, signal) }
+}
