@@ -21,6 +21,7 @@ import { playbackKeyRows } from './playback-keys.ts'
 import { playbackRuleRows } from './playback-rules.ts'
 import { playbackSessionRows } from './playback-sessions.ts'
 import { playlistRows } from './playlist.ts'
+import { posterRows } from './poster.ts'
 import { presentationRows } from './presentation.ts'
 import { queueJobRows } from './queue-job.ts'
 import { securityRows } from './security.ts'
@@ -51,6 +52,7 @@ export const nouns: readonly NounRows[] = [
   folderRows,
   captionRows,
   downloadRows,
+  posterRows,
   embedRows,
   playlistRows,
   queueJobRows,

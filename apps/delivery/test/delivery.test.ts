@@ -476,6 +476,43 @@ test('a new address works as soon as the record has it, although the earlier pol
   expect(Date.now() - began).toBeLessThan(1_500)
 })
 
+describe('the picture of a video', () => {
+  const poster = { jobId: '12', prefix: 'media/1/12-1' }
+  beforeAll(async () => {
+    await storage.put(`${poster.prefix}/poster.jpg`, Buffer.from('a picture'))
+  })
+
+  test('is served below each set', async () => {
+    const id = addVideo({ poster })
+    for (const { version } of sets) {
+      const response = await get(`${id}/${version}/posters/12/poster.jpg`)
+      expect([response.status, await response.text()]).toEqual([200, 'a picture'])
+      expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    }
+    expect((await get(`${id}/v1/posters/13/poster.jpg`)).status).toBe(404)
+  })
+
+  test('is served for a video without files', async () => {
+    const id = addVideo({ poster, masterPath: '', sets: [{ version: 'v3', prefix: poster.prefix }] })
+    expect((await get(`${id}/v3/posters/12/poster.jpg`)).status).toBe(200)
+    expect((await get(`${id}/v3/hls/master.m3u8`)).status).toBe(404)
+  })
+
+  test('is served as soon as the record has it, although the earlier policy is cached', async () => {
+    const id = addVideo()
+    expect((await get(`${id}/v1/posters/12/poster.jpg`)).status).toBe(404)
+    policies.set(id, { sets, poster })
+    const began = Date.now()
+    await waitFor(async () => (await get(`${id}/v1/posters/12/poster.jpg`)).status === 200, { describe: 'the picture' })
+    // The policy is cached for 2 s.
+    expect(Date.now() - began).toBeLessThan(1_500)
+  })
+
+  test('requires a token like the other files', async () => {
+    expect((await get(`${addVideo({ poster, tokenRequired: true })}/v1/posters/12/poster.jpg`)).status).toBe(403)
+  })
+})
+
 describe('a presentation', () => {
   const both = [
     { version: 'v1', prefix: 'slides/5/8-1' },

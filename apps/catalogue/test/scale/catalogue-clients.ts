@@ -17,6 +17,7 @@ import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/play
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
+import { PosterServiceService } from '@vitascope/proto/catalogue/v1/poster'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
@@ -47,6 +48,7 @@ export const services = {
   playbackRules: PlaybackRulesServiceService,
   playbackSessions: PlaybackSessionServiceService,
   playlists: PlaylistServiceService,
+  posters: PosterServiceService,
   presentations: PresentationServiceService,
   quotas: QuotaServiceService,
   security: SecurityServiceService,

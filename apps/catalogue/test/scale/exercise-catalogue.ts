@@ -45,6 +45,7 @@ export async function exerciseCatalogue(send: CatalogueClients, size: SeedSize):
   await exerciseMetadata(send, videoId)
   await exerciseOverlays(send, mediaId)
   await exercisePlaylists(send, videoId)
+  await exercisePosters(send, videoId)
   await exercisePresentations(send, videoId)
   await exerciseSettings(send, videoId)
   await exerciseTags(send, videoId)
@@ -305,6 +306,12 @@ async function exercisePlaylists(send: CatalogueClients, videoId: string): Promi
   const playlist = { playlistId: own, title: 'Newer', videoIds: [videoId, videoId] }
   await send.playlists.updatePlaylist(UpdatePlaylistRequest.fromPartial({ playlist, updateMask: ['title', 'video_ids'] }), owner)
   await send.playlists.removeVideoFromPlaylist({ playlistId: own, videoId, position: 0 }, owner)
+}
+
+async function exercisePosters(send: CatalogueClients, videoId: string): Promise<void> {
+  const source = { $case: 'sourceUrl', value: 'https://example.org/picture.png' } as const
+  for (const call of [owner, system]) await send.posters.setPoster({ videoId, source, waitSeconds: 1 }, call)
+  await send.posters.deletePoster({ videoId }, owner)
 }
 
 async function exercisePresentations(send: CatalogueClients, videoId: string): Promise<void> {

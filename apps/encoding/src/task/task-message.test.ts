@@ -244,6 +244,13 @@ const taskInput: fc.Arbitrary<TaskInput> = fc.oneof(
     workPrefix: text,
   }),
   record({ kind: fc.constant('slides' as const), source: storedSource, setPrefix: text, workPrefix: text }),
+  record({
+    kind: fc.constant('poster' as const),
+    source: storedSource,
+    atSeconds: fc.option(seconds, { nil: undefined }),
+    setPrefix: text,
+    workPrefix: text,
+  }),
 )
 
 const taskResult: fc.Arbitrary<TaskResult> = fc.oneof(

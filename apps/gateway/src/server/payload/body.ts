@@ -58,6 +58,23 @@ export function readBody(request: IncomingMessage, onBytes: (bytes: number) => v
   return { bytes: promise, abort }
 }
 
+/**
+ * Reads and discards the rest of a rejected body, for at most `timeoutMs`. Clients that are still sending when the connection
+ * is closed do not read the response.
+ */
+export async function discardBody(request: IncomingMessage, timeoutMs: number): Promise<void> {
+  if (request.complete || request.destroyed) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, timeoutMs)
+  request
+    .once('end', resolve)
+    .once('close', resolve)
+    .once('error', () => resolve())
+    .resume()
+  await promise
+  clearTimeout(timer)
+}
+
 /** Avoids a copy in the usual case of one chunk. */
 function concatChunks(chunks: readonly Buffer[]): Buffer {
   const [first] = chunks

@@ -13,6 +13,7 @@ import type { ConcurrencyLimit } from '../limits/adaptive-concurrency-limit.ts'
 import type { EventBudgets } from '../limits/event-budgets.ts'
 import { type Limiter, type Payer, payerName } from '../limits/limiter.ts'
 import type { PasswordAttempts } from '../limits/password-attempts.ts'
+import { discardBody } from '../payload/body.ts'
 import type { BodyLimiter } from '../payload/body-limiter.ts'
 import { invalidField } from '../payload/field-errors.ts'
 import { readPayload } from '../payload/payload.ts'
@@ -110,13 +111,16 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
       sendResponse(request, response, prepareResponse(request, route, result, caller.kind === 'guest'))
     }
     const newContext = () => createContext({ ...callOptions(), signal: disconnect.signal })
-    if (route.file?.accepts(request.headers['content-type'] ?? '')) {
+    if (route.file?.accepts(request.headers['content-type']?.toLowerCase() ?? '')) {
       const { storeAt, handle } = route.file
       const input = await checkInput({ ...route, payloadOptional: true }, schemas, { params, query, payload: undefined })
       const operation = { route, params: input.params }
       const result = await runAudited(operation, { holder, context, signal: disconnect }, dependencies.audit, async () => {
-        const path = await storeAt(input.params, newContext())
-        const uploadId = await storeFile(request, response, { path, principal: toPrincipal(caller) }, dependencies)
+        const principal = toPrincipal(caller)
+        const uploadId = await storeFile(request, response, dependencies, async () => ({
+          path: await storeAt(input.params, newContext()),
+          principal,
+        }))
         disconnect.signal.throwIfAborted()
         // The deadline of the call starts after the file has arrived.
         return await handle({ params: input.params, uploadId: required(uploadId, 'id of the upload') }, newContext()).finally(() =>
@@ -178,19 +182,27 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
   }
 }
 
+/** Time limit for the rest of a rejected file. */
+const DISCARD_TIMEOUT_MS = 5_000
+
 /** Stores the body at encoding. Returns the id of the upload, or undefined if the client disconnected. */
 async function storeFile(
   request: IncomingMessage,
   response: ServerResponse,
-  to: { path: string; principal: Principal },
   { proxyUpload }: ApiDependencies,
+  findDestination: () => Promise<{ path: string; principal: Principal }>,
 ): Promise<string | undefined> {
   let uploadId: string | undefined
   const onStored = (headers: IncomingHttpHeaders) => {
     uploadId = String(headers['vitascope-upload-id'])
   }
-  await proxyUpload(request, response, { ...to, onStored })
-  return uploadId
+  try {
+    await proxyUpload(request, response, { ...(await findDestination()), onStored })
+    return uploadId
+  } catch (error) {
+    await discardBody(request, DISCARD_TIMEOUT_MS)
+    throw error
+  }
 }
 
 /** Returns the only organisation that the caller can change, or undefined if it can change others. */
