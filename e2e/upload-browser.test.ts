@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import axe from 'axe-core'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { makePicture, probePicture } from './support/pictures.ts'
 import { makeSource } from './support/sources.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { createTenant, createUser, type Tenant, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
@@ -29,6 +30,9 @@ describeInBrowser('the upload page', () => {
     await makeSource(folder, 'good.mp4')
     await writeFile(join(folder, 'talk.en.vtt'), VTT)
     await writeFile(join(folder, 'broken.de.srt'), 'no captions at all')
+    const picture = await makePicture('png', 'red')
+    await writeFile(join(folder, 'cover.png'), picture)
+    await writeFile(join(folder, 'broken.png'), picture.subarray(0, picture.length / 2))
     platform = await startTestPlatform()
     tenant = await createTenant(platform.system)
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
@@ -220,6 +224,38 @@ describeInBrowser('the upload page', () => {
     await waitFor(async () => (await readVideo()).captions.data.length === 0, { describe: 'the captions to be deleted' })
   }, 120_000)
 
+  test('a picture that is chosen during the upload is the poster of the video, and can be replaced and removed', async () => {
+    await page.goto(`${platform.url}/upload`)
+    await enterKey(tenant.key)
+    await page.getByText('Access key accepted').waitFor()
+    const release = await holdParts()
+    await chooseFiles('small.mp4')
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await page.getByLabel('Title').fill('With a picture')
+    await page.getByLabel('Choose a picture').setInputFiles(join(folder, 'talk.en.vtt'))
+    await page.getByRole('alert').getByText('“talk.en.vtt” is not a picture of a known kind. Choose a JPEG, PNG or WebP file.').waitFor()
+    await page.getByLabel('Choose a picture').setInputFiles(join(folder, 'cover.png'))
+    await shown('Set when the upload is complete').waitFor()
+    await waitFor(async () => (await page.locator('.poster-preview').getAttribute('width')) === '320', { describe: 'the preview' })
+    await release()
+    const videoId = await uploadedId('With a picture')
+    await shown('Set', { exact: true }).waitFor()
+    const readVideo = async () =>
+      (await platform.withKey(tenant.key).get<VideoRecord & { poster: { status: string } | null }>(`/video/${videoId}`)).body
+    const { poster, uri } = await readVideo()
+    expect(poster?.status).toBe('ok')
+    const bytes = Buffer.from(await (await fetch(uri.poster_frame)).arrayBuffer())
+    expect(await probePicture(bytes)).toEqual({ size: 'mjpeg,1280,720', rgb: [3, 0, 0] })
+
+    await page.getByLabel('Choose another picture').setInputFiles(join(folder, 'broken.png'))
+    await shown('Not set. This picture cannot be read. Save it again as JPEG or PNG, and choose the new file.').waitFor()
+    await page.getByRole('button', { name: 'Remove broken.png' }).click()
+    await waitFor(async () => (await readVideo()).poster === null, { describe: 'the picture to be removed' })
+    await waitFor(async () => (await page.locator('.choose-poster input:focus').count()) === 1, {
+      describe: 'the file field to have the focus',
+    })
+  }, 120_000)
+
   test('the visibility of new videos is that of the video from its creation', async () => {
     // A key that may upload only: nothing can be changed after the creation.
     const uploader = await createUser(platform.system, tenant.organisationId, 'uploader', ['upload::post'])
@@ -314,6 +350,9 @@ describeInBrowser('the upload page', () => {
       .getByLabel('Add caption files')
       .first()
       .setInputFiles([join(folder, 'talk.en.vtt'), join(folder, 'broken.de.srt')])
+    for (const name of ['cover.png', 'broken.png']) {
+      await page.getByLabel('Choose a picture').first().setInputFiles(join(folder, name))
+    }
     await checkState('uploading')
     await page.getByRole('button', { name: 'Pause: Summer meeting' }).focus()
     await page.keyboard.press('Enter')

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
 import { makePicture, probePicture } from '../support/pictures.ts'
 import type { NounRows, RejectedCall } from '../support/table-row.ts'
-import { upload, type VideoRecord } from '../support/video-steps.ts'
+import { upload, type VideoRecord, waitUntilSettled } from '../support/video-steps.ts'
 
 interface PosterAnswer extends Record<string, unknown> {
   video_id: string
@@ -71,6 +71,7 @@ export const posterRows: NounRows = {
         const { video_id: playing } = await fixture.playing()
         const path = `/video/${video_id}/poster`
         const foreign = await upload(clients.otherTenant, otherTenant.organisationId, `${sources.url}/none.mp4`)
+        await waitUntilSettled(clients.otherTenant, foreign.id)
         return [
           ...commonRejections('PUT', video_id, { time: 0 }),
           { method: 'PUT', path: `/video/${foreign.id}/poster`, payload: { time: 0 }, status: 404, code: 'video_not_found' },

@@ -8,6 +8,8 @@ export interface ApiRequest {
   /** Key of the person. Without it, the request is that of a guest. */
   key: string | undefined
   payload?: Record<string, unknown>
+  /** A file as the body instead of a payload. */
+  file?: { body: ArrayBuffer; type: string; timeoutMs: number }
   /** Reports why the request waits. Undefined: the server responds. */
   onWaiting?: (waiting: Waiting) => void
   signal: AbortSignal
@@ -35,20 +37,21 @@ export async function requestApi(request: ApiRequest): Promise<unknown> {
   }
 }
 
-async function sendOnce({ method, path, key, payload, signal }: ApiRequest, headers: Record<string, string>): Promise<unknown> {
+async function sendOnce({ method, path, key, payload, file, signal }: ApiRequest, headers: Record<string, string>): Promise<unknown> {
   const response = await fetch(`/v2${path}`, {
     method,
     headers: {
       Accept: 'application/json',
       ...(key !== undefined && { Authorization: `Bearer ${key}` }),
       ...(payload && { 'Content-Type': 'application/json' }),
+      ...(file && { 'Content-Type': file.type }),
       ...headers,
     },
-    body: payload ? JSON.stringify(payload) : null,
+    body: payload ? JSON.stringify(payload) : (file?.body ?? null),
     // With credentials of the browser, a rejected key would open its login dialog.
     credentials: 'omit',
     cache: 'no-store',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(file?.timeoutMs ?? REQUEST_TIMEOUT_MS)]),
   }).catch(() => undefined)
   const body = await response?.text().catch(() => undefined)
   if (!response || body === undefined) throw new TemporaryFailure('unreachable')

@@ -1,5 +1,6 @@
 import type { CaptionState } from './captions-sync.ts'
 import type { SaveState } from './details-sync.ts'
+import type { PictureState } from './picture-sync.ts'
 import type { Waiting } from './retry.ts'
 import { formatTransfer } from './transfer-text.ts'
 import type { UploadItem } from './upload-item.ts'
@@ -87,5 +88,23 @@ export function formatCaption(state: CaptionState): string {
       return 'Added'
     case 'failed':
       return `Not added. ${state.text}`
+  }
+}
+
+/** Returns a short text about the picture of a video. */
+export function formatPicture(state: PictureState): string {
+  switch (state.kind) {
+    case 'none':
+      return ''
+    case 'after upload':
+      return 'Set when the upload is complete'
+    case 'sending':
+      return state.waiting ? 'Not set yet. Trying again …' : 'Sending …'
+    case 'converting':
+      return 'Sent. The picture is being prepared …'
+    case 'set':
+      return 'Set'
+    case 'failed':
+      return `Not set. ${state.text}`
   }
 }

@@ -3,6 +3,7 @@ import { announce } from './announce.ts'
 import { showCaptions } from './caption-rows.ts'
 import { showDetails } from './details-form.ts'
 import { fromTemplate } from './from-template.ts'
+import { showPicture } from './picture-row.ts'
 import { drawPreview } from './preview-picture.ts'
 import { formatAnnouncement, formatUpload } from './status-text.ts'
 import { formatBytes } from './transfer-text.ts'
@@ -120,6 +121,7 @@ export function createCard(item: UploadItem, actions: CardActions): { element: H
   })
   find('.file-name').textContent = `${item.file.name}, ${formatBytes(item.file.size)}`
   showDetails(card, item, show)
+  showPicture(find('.poster'), item)
   showCaptions(find('.captions'), item)
   show()
   void drawPreview(item.file).then((picture) => picture && find('.picture').replaceChildren(picture))

@@ -2,6 +2,7 @@ import type { Access } from './access.ts'
 import type { CaptionSync } from './captions-sync.ts'
 import { DetailsSync } from './details-sync.ts'
 import { explainUnusable } from './file-check.ts'
+import { PictureSync } from './picture-sync.ts'
 import { explainFailure } from './plain-words.ts'
 import { RequestRejected } from './problem.ts'
 import { resumableUploads } from './resumable-uploads.ts'
@@ -20,19 +21,23 @@ export type UploadState =
   | { kind: 'uploaded'; videoId: string }
   | { kind: 'failed'; text: string }
 
+/** States of details, picture and captions that are not on the server yet. */
+const UNSENT_STATES = ['after upload', 'saving', 'sending']
+
 /** Returns whether the upload continues by itself later. */
 export function isWaiting(state: UploadState): boolean {
   return (state.kind === 'uploading' || state.kind === 'creating') && state.waiting !== undefined
 }
 
 /**
- * One file, from its choice to its video. Its details and captions are sent when the video exists.
+ * One file, from its choice to its video. Its details, picture and captions are sent when the video exists.
  * They never affect the upload.
  */
 export class UploadItem {
   readonly file: File
   readonly details: DetailsSync
   readonly captions = new Set<CaptionSync>()
+  readonly picture: PictureSync
   /** False for a file that cannot become a video. */
   readonly isUsable: boolean
   state: UploadState = { kind: 'waiting' }
@@ -52,6 +57,7 @@ export class UploadItem {
     this.#path = earlier?.path
     const details = { title: suggestTitle(file.name), description: '', visibility }
     this.details = new DetailsSync(earlier?.stored ?? details, earlier?.wanted ?? details, this.#end.signal)
+    this.picture = new PictureSync(this.#end.signal)
     const reason = explainUnusable(file)
     this.isUsable = reason === undefined
     if (reason !== undefined) this.state = { kind: 'failed', text: reason }
@@ -64,7 +70,7 @@ export class UploadItem {
   /** Returns whether leaving the page would interrupt something. */
   get isUnsaved(): boolean {
     if (this.#end.signal.aborted) return false
-    const isSending = [this.details, ...this.captions].some(({ state }) => ['after upload', 'saving', 'sending'].includes(state.kind))
+    const isSending = [this.details, this.picture, ...this.captions].some(({ state }) => UNSENT_STATES.includes(state.kind))
     return this.isActive || this.state.kind === 'waiting' || (this.state.kind === 'uploaded' && isSending)
   }
 
@@ -153,6 +159,7 @@ export class UploadItem {
     this.#set({ kind: 'uploaded', videoId })
     const video = { videoId, access: this.#access }
     this.details.attach(video)
+    this.picture.attach(video)
     for (const caption of this.captions) caption.attach(video)
   }
 

@@ -1,0 +1,114 @@
+import { pause } from '../recovery/pause.ts'
+import { asObject, asText } from '../video/json-values.ts'
+import { requestApi } from './api-request.ts'
+import type { UploadedVideo } from './details-sync.ts'
+import { canRetry, explainFailedPicture, explainFailure } from './plain-words.ts'
+import { FileUnreadable } from './problem.ts'
+import type { Waiting } from './retry.ts'
+
+export type PictureState =
+  | { kind: 'none' }
+  | { kind: 'after upload' }
+  | { kind: 'sending'; waiting: Waiting }
+  /** The server has the picture and converts it. */
+  | { kind: 'converting' }
+  | { kind: 'set' }
+  | { kind: 'failed'; text: string; canRetry: boolean }
+
+const POLL_INTERVAL_MS = 2_500
+/** A large picture at the minimum rate of the server takes longer than other requests. */
+const SEND_TIMEOUT_MS = 1_500_000
+const REMOVE_TIMEOUT_MS = 60_000
+
+/**
+ * The picture that a video shows before it plays. It is sent when the video exists. A later choice
+ * replaces an earlier one.
+ */
+export class PictureSync {
+  file: File | undefined
+  state: PictureState = { kind: 'none' }
+  onChange = (): void => {}
+  #video: UploadedVideo | undefined
+  /** Whether the server may have a picture. */
+  #isSent = false
+  #run = new AbortController()
+  readonly #end: AbortSignal
+
+  constructor(end: AbortSignal) {
+    this.#end = end
+  }
+
+  choose(file: File): void {
+    this.file = file
+    this.#run.abort()
+    this.#set({ kind: 'after upload' })
+    void this.#send()
+  }
+
+  attach(video: UploadedVideo): void {
+    this.#video = video
+    void this.#send()
+  }
+
+  retry(): void {
+    void this.#send()
+  }
+
+  /** Forgets the picture, and removes it from the video if the server may have it. */
+  remove(): void {
+    this.#run.abort()
+    this.file = undefined
+    this.#set({ kind: 'none' })
+    if (!this.#video || !this.#isSent) return
+    this.#isSent = false
+    const { videoId, access } = this.#video
+    const signal = AbortSignal.timeout(REMOVE_TIMEOUT_MS)
+    void requestApi({ method: 'DELETE', path: `/video/${videoId}/poster`, key: access().key, signal }).catch(() => {})
+  }
+
+  async #send(): Promise<void> {
+    const { file } = this
+    if (!this.#video || !file) return
+    const { videoId, access } = this.#video
+    this.#run.abort()
+    this.#run = new AbortController()
+    const signal = AbortSignal.any([this.#run.signal, this.#end])
+    this.#set({ kind: 'sending', waiting: undefined })
+    try {
+      const body = await readFile(file)
+      this.#isSent = true
+      const response = await requestApi({
+        ...{ method: 'PUT', path: `/video/${videoId}/poster`, key: access().key, signal },
+        file: { body, type: file.type, timeoutMs: SEND_TIMEOUT_MS },
+        onWaiting: (waiting) => this.#set({ kind: 'sending', waiting }),
+      })
+      await this.#followConversion(response, signal)
+    } catch (error) {
+      if (!signal.aborted) this.#set({ kind: 'failed', text: explainFailure(error, 'picture'), canRetry: canRetry(error) })
+    }
+  }
+
+  /** Waits until the picture is converted, which usually was before the response. */
+  async #followConversion(response: unknown, signal: AbortSignal): Promise<void> {
+    for (let record = response; this.#video; ) {
+      signal.throwIfAborted()
+      const { status, reason } = asObject(asObject(record)['poster'])
+      if (status === 'ok') return this.#set({ kind: 'set' })
+      if (status !== 'processing') return this.#set({ kind: 'failed', text: explainFailedPicture(asText(reason)), canRetry: true })
+      this.#set({ kind: 'converting' })
+      await pause(POLL_INTERVAL_MS, signal)
+      record = await requestApi({ method: 'GET', path: `/video/${this.#video.videoId}`, key: this.#video.access().key, signal })
+    }
+  }
+
+  #set(state: PictureState): void {
+    this.state = state
+    this.onChange()
+  }
+}
+
+function readFile(file: File): Promise<ArrayBuffer> {
+  return file.arrayBuffer().catch(() => {
+    throw new FileUnreadable()
+  })
+}
