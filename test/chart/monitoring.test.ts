@@ -85,8 +85,8 @@ describeChart('monitoring', () => {
       }
       return groups.flatMap(({ rules }) => rules).find(({ alert }) => alert === 'VitascopeWorkWaits')?.expr
     }
-    expect(waits('videos')).toContain('kind!~"fetch|encode",state="waiting"')
-    expect(waits('')).toContain('kind!~"fetch",state="waiting"')
+    expect(waits('videos')).toContain('kind!~"fetch.*|encode",state="waiting"')
+    expect(waits('')).toContain('kind!~"fetch.*",state="waiting"')
   })
 
   test('dashboards of two releases are distinguishable in one Grafana', () => {

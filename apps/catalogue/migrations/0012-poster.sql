@@ -24,8 +24,8 @@ create table poster (
   -- The images that the video shows, from the last picture that was converted. Null before the first.
   set_job_id        bigint,
   prefix            text,
-  poster_path       text,
-  thumbnail_path    text
+  -- The images `poster` and `thumbnail`, each with path, width and height.
+  images            jsonb
 );
 create index poster_set on poster (set_job_id);
 create index poster_stale on poster (check_time) where state in ('queued', 'running');

@@ -58,8 +58,8 @@ async function expectImages(jobId: string): Promise<PosterSet> {
   expect(set).toEqual({
     jobId,
     prefix: expect.stringMatching(new RegExp(`^media/8${jobId}/${jobId}-\\d+-[0-9a-f]{12}$`)),
-    posterPath: 'poster.jpg',
-    thumbnailPath: 'thumbnail.jpg',
+    poster: { path: 'poster.jpg', width: 1280, height: 720 },
+    thumbnail: { path: 'thumbnail.jpg', width: 426, height: 240 },
   })
   const files = [`${set.prefix}/poster.jpg`, `${set.prefix}/thumbnail.jpg`]
   await waitLong(

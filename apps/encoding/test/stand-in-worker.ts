@@ -188,7 +188,7 @@ async function makeSlides(storage: ObjectStorage, { setPrefix, workPrefix }: Sli
 
 async function makePoster(storage: ObjectStorage, { setPrefix, workPrefix }: PosterInput): Promise<FilesResult> {
   const content = Buffer.from(`an image of ${setPrefix}`)
-  const files = ['poster.jpg', 'thumbnail.jpg'].map((path) => ({ path, content, details: {} }))
+  const files = ['poster.jpg', 'thumbnail.jpg'].map((path) => ({ path, content, details: { width: 64, height: 36 } }))
   return storeFiles(storage, setPrefix, workPrefix, files)
 }
 

@@ -3,6 +3,7 @@ import { DomainError, notFound } from '@vitascope/errors'
 import { createGrpcServer, type GrpcServer, type Handlers } from '@vitascope/grpc'
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { Playlist, PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
+import { PosterState } from '@vitascope/proto/catalogue/v1/poster'
 import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import { Setting, SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { Video, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
@@ -23,6 +24,13 @@ const videos: Readonly<Record<string, Partial<Video>>> = {
   '48': { visibility: 'unlisted' },
   '49': {},
   '50': { renditions: undefined, deliveryVersion: '' },
+  '51': {
+    poster: {
+      ...{ state: PosterState.POSTER_STATE_OK, code: 0, reason: '' },
+      poster: { path: 'posters/7/poster.jpg', width: 720, height: 900 },
+      thumbnail: { path: 'posters/7/thumbnail.jpg', width: 240, height: 300 },
+    },
+  },
 }
 
 function buildVideo(videoId: string): Video {
@@ -105,6 +113,11 @@ test('the document of a public video has its title, size, thumbnail and embed co
   const { body: large } = await ofVideo('42')
   expect(large).toMatchObject({ width: 1920, height: 1080, thumbnail_width: 1280, thumbnail_height: 720 })
   expect(large.thumbnail_url).toBe(`${PUBLIC_URL}/delivery/42/v1/poster.jpg`)
+})
+
+test('a picture that was set is the thumbnail, with its own size', async () => {
+  const thumbnail = { thumbnail_url: `${PUBLIC_URL}/delivery/51/v1/posters/7/poster.jpg`, thumbnail_width: 720, thumbnail_height: 900 }
+  expect((await ofVideo('51')).body).toMatchObject({ width: 1920, height: 1080, ...thumbnail })
 })
 
 test('the document is also XML, which every origin may read for a short time', async () => {

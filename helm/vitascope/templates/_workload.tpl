@@ -102,7 +102,7 @@ spec:
         serverAddress: {{ $values.scaledJob.prometheus }}
         # Every replica of encoding reports the same queue. Encoding fetches sources itself, and
         # workers do not encode chunks if Kubernetes Jobs do.
-        query: sum(max by (kind, state) (vitascope_encoding_queue_depth{namespace="{{ $root.Values.encoding.enabled | ternary $root.Release.Namespace $values.scaledJob.namespace }}",kind!{{ eq $root.Values.encoding.executor.kind "kubernetes" | ternary "~\"fetch|encode\"" "=\"fetch\"" }}}))
+        query: sum(max by (kind, state) (vitascope_encoding_queue_depth{namespace="{{ $root.Values.encoding.enabled | ternary $root.Release.Namespace $values.scaledJob.namespace }}",kind!{{ eq $root.Values.encoding.executor.kind "kubernetes" | ternary "~\"fetch.*|encode\"" "~\"fetch.*\"" }}}))
         threshold: {{ $values.scaledJob.tasksPerPod | quote }}
 {{- end }}
 

@@ -25,7 +25,7 @@ export {
 export { maxSounds, type PlannedAudio, type PlannedAudioTrack, type PlannedSound } from './plan-audio.ts'
 export type { PlannedChunk } from './plan-chunks.ts'
 export { type PackagedTrack, planMaster } from './plan-master.ts'
-export { makePosterImages, type PosterImages, posterImageNames, posterLimits } from './poster-images.ts'
+export { makePosterImages, type PosterImageSizes, type PosterImages, posterImageNames, posterLimits } from './poster-images.ts'
 export { type ProbeOptions, probeSource } from './probe.ts'
 export { createProgress, type ProgressReport, progressLines } from './progress.ts'
 export { defaultLimits, type RunLimits, type Sandbox, sandboxFor } from './sandbox.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { inputGuards } from './codecs.ts'
 import { ffmpegArguments } from './ffmpeg-arguments.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
-import { checkJpeg } from './jpeg-file.ts'
+import { checkJpeg, readJpegSize } from './jpeg-file.ts'
 import { InvalidSource, isEncodeError } from './media-errors.ts'
 import { type PictureFormat, readOrientation, sniffPicture } from './picture-file.ts'
 import { progressLines } from './progress.ts'
@@ -12,7 +12,7 @@ import { runSandboxed } from './sandboxed-process.ts'
 import { linkSource, sourceName } from './scratch.ts'
 import { outputFile, outputFolder } from './set-layout.ts'
 import { sniffContainer } from './sniff.ts'
-import { linkOutput, openOutputFolder, useOutput } from './tool-output.ts'
+import { linkOutput, openOutputFolder, readOutput, useOutput } from './tool-output.ts'
 
 export interface PosterImages {
   /** A local file: a picture, or a video if `atSeconds` is set. Its name is never passed to a tool. */
@@ -30,10 +30,13 @@ export interface PosterImages {
 /** Limits of a picture that a user sets. */
 export const posterLimits = { bytes: 10 * 2 ** 20, pixels: 50_000_000 }
 
+/** Sizes of the images that were created. */
+export type PosterImageSizes = Record<'poster' | 'thumbnail', { width: number; height: number }>
+
 /** Files that are created: the images of the same names that every set has. Length of the shorter side in pixels. */
 const IMAGES = [
-  { name: 'poster.jpg', shortSide: 720 },
-  { name: 'thumbnail.jpg', shortSide: 240 },
+  { key: 'poster', name: 'poster.jpg', shortSide: 720 },
+  { key: 'thumbnail', name: 'thumbnail.jpg', shortSide: 240 },
 ] as const
 
 export const posterImageNames = { poster: IMAGES[0].name, thumbnail: IMAGES[1].name }
@@ -46,7 +49,15 @@ const IMAGE_BYTES = 16 * 2 ** 20
  * orientation is applied, and transparent parts become white. Throws `InvalidSource` with 4002 if it cannot be decoded
  * completely, and 4003 if it is too large.
  */
-export async function makePosterImages({ source, atSeconds, scratch, target, tools, limits, signal }: PosterImages): Promise<void> {
+export async function makePosterImages({
+  source,
+  atSeconds,
+  scratch,
+  target,
+  tools,
+  limits,
+  signal,
+}: PosterImages): Promise<PosterImageSizes> {
   const input = atSeconds === undefined ? await pictureInput(source) : await frameInput(source, atSeconds)
   await linkSource(source, scratch, await sandboxFor(tools.ffmpeg))
   await rm(join(scratch, outputFolder), { recursive: true, force: true })
@@ -65,7 +76,7 @@ export async function makePosterImages({ source, atSeconds, scratch, target, too
       onLine: progressLines(() => {}),
       signal,
     })
-    await linkImages(scratch, target)
+    return await linkImages(scratch, target)
   } catch (error) {
     throw toFault(error, atSeconds)
   }
@@ -156,15 +167,19 @@ function outputOptions(label: string): string[] {
   return options.flat()
 }
 
-async function linkImages(scratch: string, target: string): Promise<void> {
+async function linkImages(scratch: string, target: string): Promise<PosterImageSizes> {
+  const sizes: Partial<PosterImageSizes> = {}
   const folder = await openOutputFolder(scratch, outputFolder)
   try {
-    for (const { name } of IMAGES) {
-      await useOutput(folder, name, async (file) => {
+    for (const { key, name } of IMAGES) {
+      sizes[key] = await useOutput(folder, name, async (file) => {
         await checkJpeg(name, file)
         await linkOutput(file, join(target, name))
+        return readJpegSize(name, await readOutput(file, IMAGE_BYTES))
       })
     }
+    // The loop has set both.
+    return sizes as PosterImageSizes
   } finally {
     await folder.close()
   }

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { makePosterImages, posterLimits } from '../src/index.ts'
+import { makePosterImages, type PosterImageSizes, posterLimits } from '../src/index.ts'
 import { type MediaFixture, openMediaFixture } from './media-fixtures.ts'
 
 let fixture: MediaFixture
@@ -10,12 +10,12 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-async function convert(source: string, atSeconds?: number): Promise<{ poster: string; thumbnail: string }> {
+async function convert(source: string, atSeconds?: number): Promise<{ poster: string; thumbnail: string; sizes: PosterImageSizes }> {
   const scratch = fixture.scratch('poster')
   const target = join(scratch, 'target')
   await mkdir(target, { recursive: true })
-  await makePosterImages({ source, atSeconds, scratch, target, tools: fixture.tools })
-  return { poster: join(target, 'poster.jpg'), thumbnail: join(target, 'thumbnail.jpg') }
+  const sizes = await makePosterImages({ source, atSeconds, scratch, target, tools: fixture.tools })
+  return { poster: join(target, 'poster.jpg'), thumbnail: join(target, 'thumbnail.jpg'), sizes }
 }
 
 const readSize = async (file: string) =>
@@ -38,6 +38,8 @@ test.each([
   const source = await fixture.make(name, `-f lavfi -i testsrc2=size=${size} -frames:v 1`)
   const files = await convert(source)
   expect([await readSize(files.poster), await readSize(files.thumbnail)]).toEqual([poster, thumbnail])
+  const { sizes } = files
+  expect([sizes.poster, sizes.thumbnail].map(({ width, height }) => `mjpeg,${width},${height}`)).toEqual([poster, thumbnail])
 })
 
 test('transparent parts become white', async () => {

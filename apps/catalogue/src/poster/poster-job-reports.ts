@@ -34,13 +34,14 @@ function toPosterUpdate({ jobId, update }: ReportJobRequest): PosterUpdate | und
 /** Returns the set. Throws `invalid` if a file is missing or if the set belongs to another job. */
 function checkSet(jobId: string, set: SetMessage | undefined): PosterSet {
   if (!set) throw invalid([{ field: 'poster_made.poster', message: 'is missing' }])
+  const { poster, thumbnail } = set
+  if (!poster || !thumbnail) throw invalid([{ field: 'poster_made.poster', message: 'must have both images' }])
   const problems = [
     ...(set.jobId === jobId ? [] : [{ field: 'poster_made.poster.job_id', message: 'must be the job of the report' }]),
     ...(set.prefix === '' || set.prefix.endsWith('/')
       ? [{ field: 'poster_made.poster.prefix', message: 'must be a folder, without a slash at the end' }]
       : []),
-    ...(set.posterPath === '' || set.thumbnailPath === '' ? [{ field: 'poster_made.poster', message: 'must have both images' }] : []),
   ]
   requireValid(problems)
-  return set
+  return { jobId, prefix: set.prefix, poster, thumbnail }
 }

@@ -18,8 +18,10 @@ const URL_SOURCE: PosterSource = { kind: 'url', url: 'https://example.org/pictur
 
 const set = (videoId: string, source: PosterSource = URL_SOURCE, scope: string | null = '1') => posters.set({ scope, videoId }, '7', source)
 
+const image = (path: string) => ({ path, width: 64, height: 36 })
+
 function made(jobId: string): PosterUpdate {
-  return { kind: 'made', set: { jobId, prefix: `media/1/${jobId}-1`, posterPath: 'poster.jpg', thumbnailPath: 'thumbnail.jpg' } }
+  return { kind: 'made', set: { jobId, prefix: `media/1/${jobId}-1`, poster: image('poster.jpg'), thumbnail: image('thumbnail.jpg') } }
 }
 
 const FAILED: PosterUpdate = { kind: 'failed', code: 4002, message: 'the picture is damaged' }
@@ -42,7 +44,7 @@ test('an accepted picture is sent to encoding and shown as soon as it is convert
     key: `media:${mediaId}`,
     payload: { mediaId, organisationId: '1', sourceUrl: URL_SOURCE.url },
   })
-  expect((await readVideo(videoId)).poster).toEqual({ state: 'processing', code: 0, reason: '', posterPath: '', thumbnailPath: '' })
+  expect((await readVideo(videoId)).poster).toEqual({ state: 'processing', code: 0, reason: '', poster: undefined, thumbnail: undefined })
   expect(await posters.findNeeded([jobId])).toEqual([jobId])
   const { deliveryVersion } = await readVideo(videoId)
   expect(await posters.apply(jobId, { kind: 'progress' }, 1)).toBe(true)
@@ -50,7 +52,7 @@ test('an accepted picture is sent to encoding and shown as soon as it is convert
   expect(await readVideo(videoId)).toMatchObject({
     deliveryVersion,
     lastModifiedById: '7',
-    poster: { state: 'ok', posterPath: `posters/${jobId}/poster.jpg`, thumbnailPath: `posters/${jobId}/thumbnail.jpg` },
+    poster: { state: 'ok', poster: image(`posters/${jobId}/poster.jpg`), thumbnail: image(`posters/${jobId}/thumbnail.jpg`) },
   })
   expect((await findPolicy(videoId))?.poster).toEqual({ jobId, prefix: `media/1/${jobId}-1` })
   // A repeated report, after a lost response.
@@ -67,7 +69,7 @@ test('a picture that fails leaves the images of the earlier one', async () => {
   expect(await posters.apply(second, FAILED, 1)).toBe(false)
   expect((await readVideo(videoId)).poster).toEqual({
     ...{ state: 'failed', code: 4002, reason: 'the picture is damaged' },
-    ...{ posterPath: `posters/${first}/poster.jpg`, thumbnailPath: `posters/${first}/thumbnail.jpg` },
+    ...{ poster: image(`posters/${first}/poster.jpg`), thumbnail: image(`posters/${first}/thumbnail.jpg`) },
   })
   expect(await posters.findNeeded([first, second])).toEqual([first])
 })

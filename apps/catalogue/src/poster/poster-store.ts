@@ -165,13 +165,12 @@ function saveJob(tx: Transaction, jobId: string, { state, code, message }: Poste
 }
 
 /** Publishes images. A video without files gets its first delivery version, under which the images are served. */
-async function showImages(tx: Transaction, videoId: string, { jobId, prefix, posterPath, thumbnailPath }: PosterSet): Promise<void> {
-  await tx.query('update poster set set_job_id = $2, prefix = $3, poster_path = $4, thumbnail_path = $5 where video_id = $1', [
+async function showImages(tx: Transaction, videoId: string, { jobId, prefix, poster, thumbnail }: PosterSet): Promise<void> {
+  await tx.query('update poster set set_job_id = $2, prefix = $3, images = $4 where video_id = $1', [
     videoId,
     jobId,
     prefix,
-    posterPath,
-    thumbnailPath,
+    JSON.stringify({ poster, thumbnail }),
   ])
   await tx.query(`update video set delivery_version = new_delivery_version() where video_id = $1 and delivery_version = ''`, [videoId])
 }

@@ -6,9 +6,15 @@ export interface Poster {
   state: PosterState
   code: number
   reason: string
-  /** Paths below the delivery version of the video. Empty before the first picture is converted. */
-  posterPath: string
-  thumbnailPath: string
+  /** Their paths are below the delivery version of the video. Undefined before the first picture is converted. */
+  poster: PosterImage | undefined
+  thumbnail: PosterImage | undefined
+}
+
+export interface PosterImage {
+  path: string
+  width: number
+  height: number
 }
 
 export type PosterState = 'processing' | 'ok' | 'failed'
@@ -17,8 +23,9 @@ export type PosterState = 'processing' | 'ok' | 'failed'
 export interface PosterSet {
   jobId: string
   prefix: string
-  posterPath: string
-  thumbnailPath: string
+  /** Their paths are below the prefix. */
+  poster: PosterImage
+  thumbnail: PosterImage
 }
 
 /** A picture that is converted. */
@@ -51,28 +58,27 @@ export function applyPosterUpdate(update: PosterUpdate): PosterJob {
   }
 }
 
-/** Columns of a picture, as JSON. The paths are null before the first picture is converted. */
+/** Columns of a picture, as JSON. The images are null before the first picture is converted. */
 export interface PosterRow {
   state: PosterJobState
   code: number
   message: string
   setJobId: string | null
-  posterPath: string | null
-  thumbnailPath: string | null
+  images: Pick<PosterSet, 'poster' | 'thumbnail'> | null
 }
 
 /** SQL that returns a `PosterRow` of a video `v`, or null. */
 export const POSTER_OF_VIDEO = `(select json_build_object('state', p.state, 'code', p.code, 'message', p.message, 'setJobId', p.set_job_id::text,
-  'posterPath', p.poster_path, 'thumbnailPath', p.thumbnail_path) from poster p where p.video_id = v.video_id)`
+  'images', p.images) from poster p where p.video_id = v.video_id)`
 
 export function toPoster(row: PosterRow): Poster {
-  const { state, code, message, setJobId } = row
-  const toPath = (path: string | null) => (setJobId === null || path === null ? '' : `posters/${setJobId}/${path}`)
+  const { state, code, message, setJobId, images } = row
+  const toImage = (image: PosterImage | undefined) => image && { ...image, path: `posters/${setJobId}/${image.path}` }
   return {
     state: isActive({ state }) ? 'processing' : state === 'ok' ? 'ok' : 'failed',
     code,
     reason: message,
-    posterPath: toPath(row.posterPath),
-    thumbnailPath: toPath(row.thumbnailPath),
+    poster: toImage(images?.poster),
+    thumbnail: toImage(images?.thumbnail),
   }
 }

@@ -12,7 +12,7 @@ import { findPrefixes } from '../objects/object-prefix.ts'
 import { checkFiles, readFileList, StoredFilesMismatch } from '../task/file-list.ts'
 import { MalformedMessage } from '../task/plan-message.ts'
 import { readWorkerTask } from '../task/queued-task.ts'
-import { FILE_LIST, type FilesResult, type ProbeResult, type SlidesFile, type StoredFile } from '../task/task.ts'
+import { FILE_LIST, type FilesResult, type PosterFile, type ProbeResult, type SlidesFile, type StoredFile } from '../task/task.ts'
 import { readFilesResult, readProbeResult } from '../task/task-message.ts'
 import { toPosterSet } from './poster-set.ts'
 import { publishedSet } from './published-set.ts'
@@ -107,7 +107,7 @@ async function recordSet(tools: ResultTools, lease: Lease, jobId: string, result
 
 /** Returns the set as it is reported. The lists of some sets have more fields per file than its name and size. */
 function toSet(job: Job, prefix: string, files: readonly StoredFile[]): FinishedSet {
-  if (job.kind === 'poster') return toPosterSet(job, prefix)
+  if (job.kind === 'poster') return toPosterSet(job, prefix, files as PosterFile[])
   return job.kind === 'slides' ? toSlideSet(job, prefix, files as SlidesFile[]) : publishedSet(job, prefix, files as SetFile[])
 }
 

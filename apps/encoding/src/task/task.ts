@@ -124,6 +124,9 @@ export interface PosterInput {
   workPrefix: string
 }
 
+/** An image that was made of a picture. */
+export type PosterFile = StoredFile & { width: number; height: number }
+
 /** A file of a set of slides: the two images of a page, or the PDF that they were made from. */
 export type SlidesFile = StoredFile &
   ({ kind: 'slide'; page: number; width: number; height: number } | { kind: 'thumbnail'; page: number } | { kind: 'document' })

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makePosterImages, posterImageNames } from '@vitascope/media'
-import type { FilesResult, PosterInput } from '../task/task.ts'
+import type { FilesResult, PosterFile, PosterInput } from '../task/task.ts'
 import type { TaskWork } from './task-work.ts'
 import { uploadFileList, uploadFiles } from './upload.ts'
 
@@ -14,10 +14,19 @@ export async function posterTask(work: TaskWork, { source, atSeconds, setPrefix,
   const file = await work.getSource(source, RESULT_BYTES)
   const target = join(scratch, 'poster')
   await mkdir(target)
-  await makePosterImages({ source: file, atSeconds, scratch: join(scratch, 'run'), target, tools, limits: { stallSeconds }, signal })
+  const sizes = await makePosterImages({
+    source: file,
+    atSeconds,
+    scratch: join(scratch, 'run'),
+    target,
+    tools,
+    limits: { stallSeconds },
+    signal,
+  })
   setProgress(0.5)
-  const paths = Object.values(posterImageNames)
-  const uploaded = await uploadFiles(storage, { folder: target, prefix: setPrefix, paths }, signal)
+  const { poster, thumbnail } = posterImageNames
+  const uploaded = await uploadFiles(storage, { folder: target, prefix: setPrefix, paths: [poster, thumbnail] }, signal)
+  const list: PosterFile[] = uploaded.map((one) => ({ ...one, ...(one.path === poster ? sizes.poster : sizes.thumbnail) }))
   setProgress(1)
-  return { kind: 'files', list: await uploadFileList(storage, workPrefix, uploaded, signal) }
+  return { kind: 'files', list: await uploadFileList(storage, workPrefix, list, signal) }
 }

@@ -1,6 +1,7 @@
 import { createLoadingCache } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
+import type { PosterImage } from '@vitascope/proto/catalogue/v1/poster_set'
 import type { Video } from '@vitascope/proto/catalogue/v1/video'
 import type { UnknownIds } from '@vitascope/rate-limit'
 import { toWidestNetwork } from '@vitascope/security'
@@ -123,12 +124,18 @@ const THUMBNAIL_SHORT_SIDE = 240
 /** Returns the public stills of a video, the largest first. */
 function listImages(video: Video, mediaUrl: string): ShareImage[] {
   const { poster_frame, thumbnail } = videoUriResponse(video, mediaUrl)
-  const image = (url: string, shortSide: number) => (url === '' ? [] : [{ url, ...imageSize(video, shortSide) }])
-  return [...image(poster_frame, POSTER_SHORT_SIDE), ...image(thumbnail, THUMBNAIL_SHORT_SIDE)]
+  const image = (url: string, shortSide: number, own: PosterImage | undefined) => {
+    const { width, height } = own ?? imageSize(video, shortSide)
+    return url === '' ? [] : [{ url, width, height }]
+  }
+  return [
+    ...image(poster_frame, POSTER_SHORT_SIDE, video.poster?.poster),
+    ...image(thumbnail, THUMBNAIL_SHORT_SIDE, video.poster?.thumbnail),
+  ]
 }
 
 /**
- * Returns the size of a still. It is that of the encoder: the picture scaled to the short side, with
+ * Returns the size of a still of the set. It is that of the encoder: the picture scaled to the short side, with
  * even numbers of pixels.
  */
 function imageSize({ renditions }: Video, shortSide: number): { width: number; height: number } {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { PosterState } from '@vitascope/proto/catalogue/v1/poster'
 import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import { Video, VideoState } from '@vitascope/proto/catalogue/v1/video'
 import { callbackName, jsonpReply } from './jsonp.ts'
@@ -158,6 +159,29 @@ test('a playable video lists every rendition under each of its names', () => {
     published_width: '1280',
     published_height: '720',
     status: { status: 'ok', progress: 100, code: 2000 },
+  })
+})
+
+describe('a picture that was set', () => {
+  const poster = {
+    ...{ state: PosterState.POSTER_STATE_FAILED, code: 4002, reason: 'the picture is damaged' },
+    poster: { path: 'posters/7/poster.jpg', width: 1280, height: 720 },
+    thumbnail: { path: 'posters/7/thumbnail.jpg', width: 426, height: 240 },
+  }
+  const base = `${urls.mediaUrl}/delivery/4611686018427387904/k3v9`
+
+  test('replaces the images of the set, also after a later picture failed and before there is a set', () => {
+    for (const video of [buildPlayableVideo(), buildVideo({ deliveryVersion: 'k3v9' })]) {
+      const { uri } = guestVideoResponse({ ...video, poster }, urls)
+      expect([uri.poster_frame, uri.thumbnail]).toEqual([`${base}/posters/7/poster.jpg`, `${base}/posters/7/thumbnail.jpg`])
+    }
+  })
+
+  test('has a state that only its organisation sees', () => {
+    const video = { ...buildPlayableVideo(), poster }
+    expect(ownVideoResponse(video, urls).poster).toEqual({ status: 'failed', code: 4002, reason: 'the picture is damaged' })
+    expect(ownVideoResponse(buildPlayableVideo(), urls).poster).toBeNull()
+    expect(guestVideoResponse(video, urls)).not.toHaveProperty('poster')
   })
 })
 

@@ -56,8 +56,8 @@ export function videoUriResponse(video: Video, mediaUrl: string): z.input<typeof
   const thumbnails = new Map(set?.thumbnails.map((thumbnail) => [String(thumbnail.percent), formatUrl(thumbnail.path)]))
   const aliasUrls = aliases.flatMap(([name, key]) => (files.has(key) ? [[name, files.get(key) ?? '']] : []))
   return {
-    poster_frame: formatUrl(video.poster?.posterPath || set?.posterPath),
-    thumbnail: formatUrl(video.poster?.thumbnailPath || set?.thumbnailPath),
+    poster_frame: formatUrl(video.poster?.poster?.path || set?.posterPath),
+    thumbnail: formatUrl(video.poster?.thumbnail?.path || set?.thumbnailPath),
     http: Object.fromEntries([...aliasUrls, ...files]),
     download_link: video.downloadAllowed ? formatUrl(findLargestMp4(set)?.path) : '',
     all_thumbnails: Object.fromEntries(stills.map((percent) => [percent, thumbnails.get(percent) ?? ''])),
