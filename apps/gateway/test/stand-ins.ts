@@ -28,6 +28,7 @@ import { PlaybackKeyServiceService } from '@vitascope/proto/catalogue/v1/playbac
 import { PlaybackRulesServiceService } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
+import { PosterServiceService } from '@vitascope/proto/catalogue/v1/poster'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
@@ -178,6 +179,7 @@ const OTHER_SERVICES: readonly ServiceDefinition[] = [
   LocationServiceService,
   OverlayServiceService,
   PlaylistServiceService,
+  PosterServiceService,
   PresentationServiceService,
   SettingServiceService,
   ThemeServiceService,
