@@ -1,4 +1,6 @@
 import { expect } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import type { Api } from '../support/api.ts'
 import { makePicture, probePicture } from '../support/pictures.ts'
 import type { NounRows, RejectedCall } from '../support/table-row.ts'
 import { upload, type VideoRecord, waitUntilSettled } from '../support/video-steps.ts'
@@ -14,6 +16,13 @@ type OwnRecord = VideoRecord & { poster: PosterAnswer['poster'] | null }
 const OK = { status: 'ok', code: 0, reason: '' }
 const load = async (url: string) => probePicture(Buffer.from(await (await fetch(url)).arrayBuffer()))
 
+/** Waits until the picture is converted, which a busy machine may do after the response. Returns the record. */
+const waitForPoster = async (api: Api, videoId: string) => {
+  const read = async () => (await api.get<OwnRecord>(`/video/${videoId}`)).body
+  await waitFor(async () => (await read()).poster?.status === 'ok', { timeout: 60_000, describe: 'the picture to be converted' })
+  return read()
+}
+
 /** Calls of both methods that are rejected for the same reasons. */
 const commonRejections = (method: string, video_id: string, payload?: unknown): RejectedCall[] => [
   { caller: 'otherTenant', method, path: `/video/${video_id}/poster`, payload, status: 404, code: 'video_not_found' },
@@ -27,7 +36,7 @@ export const posterRows: NounRows = {
   rows: [
     {
       endpoint: 'PUT /video/{video_id}/poster',
-      async works({ clients, owner, playing, sources }) {
+      async works({ clients, playing, sources }) {
         const { video_id, uri } = await playing()
         const path = `/video/${video_id}/poster`
         const picture = await makePicture('png', 'red')
@@ -35,35 +44,28 @@ export const posterRows: NounRows = {
           body: new Uint8Array(picture),
           headers: { 'content-type': 'image/png' },
         })
-        expect([sent.status, sent.body]).toEqual([
-          202,
-          { video_id, poster: OK, poster_frame: expect.any(String), thumbnail: expect.any(String) },
-        ])
-        expect([await load(sent.body.poster_frame), await load(sent.body.thumbnail)]).toEqual([
+        const urls = { poster_frame: expect.any(String), thumbnail: expect.any(String) }
+        expect([sent.status, sent.body]).toEqual([202, { video_id, poster: expect.anything(), ...urls }])
+        const record = await waitForPoster(clients.owner, video_id)
+        expect([await load(record.uri.poster_frame), await load(record.uri.thumbnail)]).toEqual([
           { size: 'mjpeg,1280,720', rgb: [3, 0, 0] },
           { size: 'mjpeg,426,240', rgb: [3, 0, 0] },
         ])
-        const record = (await clients.owner.get<OwnRecord>(`/video/${video_id}`)).body
-        expect([record.poster, record.uri.poster_frame, record.uri.all_thumbnails]).toEqual([
-          OK,
-          sent.body.poster_frame,
-          uri.all_thumbnails,
-        ])
+        expect([record.poster, record.uri.all_thumbnails]).toEqual([OK, uri.all_thumbnails])
         const guest = (await clients.guest.get<OwnRecord>(`/video/${video_id}`)).body
-        expect([guest.poster, guest.uri.poster_frame]).toEqual([undefined, sent.body.poster_frame])
+        expect([guest.poster, guest.uri.poster_frame]).toEqual([undefined, record.uri.poster_frame])
 
         const blue = await makePicture('webp', 'blue', '320x180')
         sources.setHandler('/poster', (_, response) => response.end(blue))
-        const fetched = await clients.system.put<PosterAnswer>(path, { url: `${sources.url}/poster` })
-        expect([fetched.status, fetched.body.poster]).toEqual([202, OK])
-        expect(await load(fetched.body.poster_frame)).toEqual({ size: 'mjpeg,320,180', rgb: [0, 0, 3] })
-        expect(fetched.body.poster_frame).not.toBe(sent.body.poster_frame)
+        expect((await clients.system.put(path, { url: `${sources.url}/poster` })).status).toBe(202)
+        const fetched = await waitForPoster(clients.owner, video_id)
+        expect(await load(fetched.uri.poster_frame)).toEqual({ size: 'mjpeg,320,180', rgb: [0, 0, 3] })
+        expect(fetched.uri.poster_frame).not.toBe(record.uri.poster_frame)
 
-        const frame = await clients.owner.put<PosterAnswer>(path, { time: 1 })
-        expect([frame.status, frame.body.poster]).toEqual([202, OK])
-        expect((await load(frame.body.poster_frame)).size).toBe((await load(uri.poster_frame)).size)
+        expect((await clients.owner.put(path, { time: 1 })).status).toBe(202)
+        const frame = await waitForPoster(clients.owner, video_id)
+        expect((await load(frame.uri.poster_frame)).size).toBe((await load(uri.poster_frame)).size)
         expect((await clients.owner.delete(path)).status).toBe(200)
-        expect(owner.organisationId).toBe(record['organisation_id'])
       },
       async rejectedCalls(fixture) {
         const { clients, otherTenant, sources } = fixture
@@ -92,8 +94,8 @@ export const posterRows: NounRows = {
       async works({ clients, playing }) {
         const { video_id, uri } = await playing()
         const path = `/video/${video_id}/poster`
-        const sent = await clients.owner.put<PosterAnswer>(path, { time: 2 })
-        expect(sent.body.poster_frame).not.toBe(uri.poster_frame)
+        await clients.owner.put(path, { time: 2 })
+        expect((await waitForPoster(clients.owner, video_id)).uri.poster_frame).not.toBe(uri.poster_frame)
         expect(await clients.uploader.delete(path)).toMatchObject({ status: 200, body: { video_id, deleted: true } })
         const after = (await clients.owner.get<OwnRecord>(`/video/${video_id}`)).body
         expect([after.poster, after.uri]).toEqual([null, uri])
