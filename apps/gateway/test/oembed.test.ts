@@ -157,9 +157,16 @@ test.each([
 })
 
 test('the URL of another host or page is 404', async () => {
-  for (const url of ['https://evil.example/player/42', `${PUBLIC_URL}/upload`, `${gateway.url}/player/42`]) {
+  for (const url of ['https://evil.example/player/42', `${PUBLIC_URL}/upload`, `${gateway.url}/upload`]) {
     expect(await get({ url })).toMatchObject({ status: 404, body: { code: 'not_found' } })
   }
+})
+
+test('the URL may have the host of the request instead of the public one', async () => {
+  expect(await get({ url: `${gateway.url}/player/42` })).toMatchObject({
+    status: 200,
+    body: { title: 'Video 42', provider_url: PUBLIC_URL },
+  })
 })
 
 test('every bad parameter is in the problem document, and an unknown format is 501', async () => {
