@@ -16,7 +16,6 @@ const describeInBrowser = browserFile === undefined ? describe.skip : describe
 const require = createRequire(import.meta.url)
 const root = join(import.meta.dirname, '..')
 const EVENTS = 'ready play pause timeupdate ended error trackchange chapterchange qualitychange refused'.split(' ')
-const MAX_MEDIAN_MS = 100
 const MIN_UPDATE_INTERVAL_MS = 200
 
 interface State {
@@ -121,12 +120,11 @@ describeInBrowser('a page of another origin with a strict Content-Security-Polic
       async ([method, args]) => {
         const { player } = globalThis as unknown as Host
         await player.ready
-        const start = performance.now()
         const [state, reason] = await (player[method] ?? (() => Promise.reject()))(...args).then(
           (result) => [result, undefined] as const,
           (error: { reason: string }) => [undefined, error.reason] as const,
         )
-        return { state, reason, ms: performance.now() - start }
+        return { state, reason }
       },
       [name, values] as const,
     )
@@ -140,13 +138,11 @@ describeInBrowser('a page of another origin with a strict Content-Security-Polic
     return body.video_id
   }
 
-  test('gets a result of each command within 100 ms (median), and every event', async () => {
+  test('gets a result of each command, and every event', async () => {
     const { page, errors } = await open('commands', frame(video.video_id), hostCode)
-    const times = new Map<string, number>()
     const send = async (name: string, ...values: unknown[]) => {
-      const { state, reason, ms } = await run(page, name, ...values)
+      const { state, reason } = await run(page, name, ...values)
       expect({ name, values, reason }).toEqual({ name, values, reason: undefined })
-      times.set(`${name} ${JSON.stringify(values)}`, ms)
       return state
     }
     const qualities = (await send('getState'))?.qualities ?? []
@@ -174,11 +170,25 @@ describeInBrowser('a page of another origin with a strict Content-Security-Polic
     const updates = events.filter(({ event }) => event === 'timeupdate').map(({ at }) => at)
     for (const [index, at] of updates.entries())
       if (index > 0) expect(at - (updates[index - 1] ?? 0)).toBeGreaterThan(MIN_UPDATE_INTERVAL_MS)
-    const sorted = [...times.values()].toSorted((a, b) => a - b)
-    expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(MAX_MEDIAN_MS)
-    // The browser reports the response for the video that does not exist.
     // The video that does not exist.
     expect(errors.filter((line) => !line.includes('/v2/')).filter((error) => !error.endsWith('/player/1'))).toEqual([])
+  }, 120_000)
+
+  test('can run the example of the guide', async () => {
+    const [, example = ''] = /```js\n(.*?)```/s.exec(await readFile(join(root, 'docs/guides/embed-the-player.md'), 'utf8')) ?? []
+    // The video is shorter than that of the guide.
+    const code = example.replace(`'@vitascope/player'`, `'/package/player.js'`).replace('seek(90)', 'seek(9)')
+    expect(code).not.toBe(example)
+    const { page, errors } = await open('guide', frame(video.video_id), code)
+    const ended = page.waitForEvent('console', { predicate: (message) => message.text() === 'ended', timeout: 60_000 })
+    const readTime = () =>
+      page
+        .frameLocator('#film')
+        .locator('video')
+        .evaluate((element: Media) => element.currentTime)
+    await waitFor(async () => (await readTime()) > 9, { timeout: 30_000, describe: 'the position of the example' })
+    await ended
+    expect(errors).toEqual([])
   }, 120_000)
 
   test('gets `refused` for unknown commands and values out of range, and for each message of a flood', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -13,7 +13,18 @@ import { endOnSignal } from '../end-on-signal.ts'
 import type { ReportFigure } from '../figure.ts'
 import { median } from '../ratio.ts'
 
-const GOALS_MS = { page: 1_000, facade: 400 }
+const GOALS_MS = { page: 1_000, facade: 400, command: 100 }
+
+/** Commands with values that differ in each round, because a command without an effect is simpler. */
+const COMMANDS: readonly [name: string, toValues: (round: number) => unknown[]][] = [
+  ['getState', () => []],
+  ['play', () => []],
+  ['setRate', (round) => [1 + (round % 4) / 4]],
+  ['setVolume', (round) => [(round % 10) / 10, true]],
+  ['seek', (round) => [round % 10]],
+  ['setTrack', (round) => ['quality', round % 2 === 0 ? null : '0']],
+  ['pause', () => []],
+]
 
 /**
  * Runs in every frame before its own scripts. Stores the time of the first frame of the video, and of the last click,
@@ -68,7 +79,24 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
     await reportTimes('page', 'first frame of a player page', (page) => openPage(page, `${platform.url}/player/${id}?autoplay=1&muted=1`))
     await reportTimes('facade', 'first frame after a click on a façade', (page) => clickFacade(page, `${site.url}/facade`))
 
-    async function reportTimes(row: keyof typeof GOALS_MS, title: string, measure: (page: Page) => Promise<number>): Promise<void> {
+    site.serveScript('/player.js', await readFile(join(import.meta.dirname, '../../packages/player/dist/player.js'), 'utf8'))
+    site.serve(
+      '/commands',
+      `<iframe width="640" height="360" allow="autoplay" src="${platform.url}/player/${id}?muted=1"></iframe>
+       <script type="module">
+         import { createPlayer } from '/player.js'
+         globalThis.player = createPlayer(document.querySelector('iframe'))
+       </script>`,
+    )
+    const page = await browser.newPage()
+    const [slowest, times] = await measureCommands(page, `${site.url}/commands`, rounds)
+    report({
+      ...{ row: 'command', title: `answer to the slowest command of a page, ${slowest} (median, fastest and slowest of ${rounds})` },
+      ...{ unit: 'ms', goal: { atMost: GOALS_MS.command } },
+      value: { median: median(times), low: Math.min(...times), high: Math.max(...times) },
+    })
+
+    async function reportTimes(row: 'page' | 'facade', title: string, measure: (page: Page) => Promise<number>): Promise<void> {
       const times = await measureRounds(browser, rounds, measure)
       report({
         ...{ row, title: `${title}, warm cache (median, fastest and slowest of ${rounds})`, unit: 'ms', goal: { atMost: GOALS_MS[row] } },
@@ -110,6 +138,30 @@ async function clickFacade(page: Page, url: string): Promise<number> {
     describe: 'the frame of the player',
   })
   return (await readFrameTime(frame)) - clickTime
+}
+
+/** Returns the command with the longest median, and its times in milliseconds. */
+async function measureCommands(page: Page, url: string, rounds: number): Promise<[name: string, times: number[]]> {
+  await page.goto(url)
+  const times = COMMANDS.map(([name]): [string, number[]] => [name, []])
+  for (let round = 0; round < rounds; round++) {
+    for (const [nth, [name, toValues]] of COMMANDS.entries())
+      times[nth]?.[1].push(await page.evaluate(runCommand, { name, values: toValues(round) }))
+  }
+  const [slowest] = times.toSorted(([, a], [, b]) => median(b) - median(a))
+  if (!slowest) throw new Error('there is no command')
+  return slowest
+}
+
+/** Runs in the page. */
+async function runCommand({ name, values }: { name: string; values: unknown[] }): Promise<number> {
+  const { player } = globalThis as unknown as {
+    player: { ready: Promise<unknown> } & Record<string, (...values: unknown[]) => Promise<unknown>>
+  }
+  await player.ready
+  const began = performance.now()
+  await player[name]?.(...values)
+  return performance.now() - began
 }
 
 function readFrameTime(frame: Frame): Promise<number> {
