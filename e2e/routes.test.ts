@@ -90,7 +90,8 @@ function invalidFields({ errors = [], rejected = [] }: Problem): string[] {
 }
 
 const show = (result: { status: number; body: Problem }) => `${result.status} ${JSON.stringify(result.body).slice(0, 300)}`
-const rows = () => fingerprint(platform, /outbox|idempotency|encoding|audit|api_key_use/)
+/** Without `analytics.video`: a cache of catalogue, which also stores videos that a rejected call names. */
+const rows = () => fingerprint(platform, /outbox|idempotency|encoding|audit|api_key_use|analytics[.]video$/)
 
 describe('every route', () => {
   test('rejects a guest, unless it is public', () =>
