@@ -32,8 +32,8 @@ export interface OutageResult {
   resumedAfterMs: number
   outageMs: number
   /**
-   * Requests that the page sent during the outage. The first 1.5 s are excluded, because requests
-   * may already be in flight. Chromium's own repetitions for a `<video>` with a lost connection are
+   * Requests that the page sent during the outage, after its message appeared and at least 1.5 s after
+   * the beginning. Earlier ones may already be in flight. Chromium's own repetitions for a `<video>` with a lost connection are
    * excluded, too: up to 30, which a page cannot prevent.
    */
   requests: number
@@ -89,6 +89,7 @@ export async function runOutage({ kind, browser, line, path, isNative = false, s
     await breakLine(kind, line, network)
     const message = page.getByText('Connection lost. Trying again')
     await message.waitFor({ timeout: extendTimeout(90_000) })
+    const noticedAt = Math.max(Date.now(), brokenAt + 1_500)
     expect(await page.getByRole('button', { name: 'Retry' }).isVisible()).toBe(true)
     if (kind === 'killed') await screenshots(page, isNative ? 'outage-native' : 'outage-playing')
     const isDue = () => Date.now() - brokenAt >= 1000 * seconds
@@ -116,7 +117,7 @@ export async function runOutage({ kind, browser, line, path, isNative = false, s
     if (!isNative) await expectPreferences(page)
 
     const isRepeatedByBrowser = (type: string) => kind !== 'unavailable' && type === 'Media'
-    const during = sent.filter(({ at, type }) => at > brokenAt + 1_500 && at < repairedAt && !isRepeatedByBrowser(type))
+    const during = sent.filter(({ at, type }) => at > noticedAt && at < repairedAt && !isRepeatedByBrowser(type))
     const media = during.filter(({ url }) => url.includes('/media/')).map(({ at }) => at)
     return {
       resumedAfterMs,

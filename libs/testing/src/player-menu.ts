@@ -5,6 +5,7 @@ import { waitFor } from './wait-for.ts'
 export type PlayerMenu = 'quality' | 'speed' | 'audio' | 'captions'
 
 const TIMEOUT_MS = 20_000
+const CLICK_TIMEOUT_MS = 3_000
 
 /** Waits until the player has choices in a menu. */
 export async function waitForMenu(page: Page | FrameLocator, menu: PlayerMenu): Promise<void> {
@@ -21,20 +22,27 @@ export async function listChoices(page: Page, menu: PlayerMenu): Promise<string[
   return choices
 }
 
-/** Chooses an item of a menu by its text, with the mouse. */
+/** Chooses an item of a menu by its text, with the mouse. A menu that closes because the page has lost the focus is opened again. */
 export async function chooseInMenu(page: Page, menu: PlayerMenu, label: string): Promise<void> {
-  const items = await openMenu(page, menu)
-  await items.filter({ hasText: new RegExp(`^\\s*${label}\\s*$`) }).click()
+  await waitFor(
+    async () => {
+      const items = await openMenu(page, menu)
+      await items.filter({ hasText: new RegExp(`^\\s*${label}\\s*$`) }).click({ timeout: CLICK_TIMEOUT_MS })
+      return true
+    },
+    { timeout: TIMEOUT_MS, describe: `the choice of ${label}` },
+  )
   await closeMenus(page)
 }
 
 async function openMenu(page: Page, menu: PlayerMenu) {
   await waitForMenu(page, menu)
+  await closeMenus(page)
   await page.mouse.move(5, 5)
   await page.locator('.settings-button').click()
-  await page.locator(`[data-menu=${menu}]`).click()
+  await page.locator(`[data-menu=${menu}]`).click({ timeout: CLICK_TIMEOUT_MS })
   const items = page.locator(`[data-menu=${menu}]`).locator('[role=menuitemradio]')
-  await items.first().waitFor()
+  await items.first().waitFor({ timeout: CLICK_TIMEOUT_MS })
   return items
 }
 

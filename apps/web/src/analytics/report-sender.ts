@@ -3,7 +3,7 @@ const CONTENT_TYPE = 'application/cmcd'
 /** Lines that are added within this time are sent together. */
 const SEND_DELAY_MS = 3_000
 /** First delay between two attempts during an outage. Each delay is twice the previous one. */
-const MIN_RETRY_DELAY_MS = 5_000
+const MIN_RETRY_DELAY_MS = 10_000
 const MAX_RETRY_DELAY_MS = 60_000
 const TIMEOUT_MS = 15_000
 /** Maximum number of lines in the queue and in a request. Beyond it, the newest lines are dropped. */
