@@ -23,7 +23,7 @@ export interface JestReport {
 }
 
 /** Minutes after which a hanging run is killed. */
-const timeoutMinutes = { usual: 70, long: 180 }
+const timeoutMinutes = { usual: 120, long: 180 }
 
 /** More failed files than this are not caused by a busy machine, so none is retried. */
 const MAX_RETRIED_FILES = 12

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { parseAddressRules } from '@vitascope/security'
-import { waitFor } from '@vitascope/testing'
+import { extendTimeout, waitFor } from '@vitascope/testing'
 import { z } from 'zod'
 import { route } from '../src/server/route/route.ts'
 import { sendRaw } from './raw-request.ts'
@@ -170,7 +170,7 @@ test('stop finishes running requests and accepts no new ones', async () => {
   release()
   expect(await running).toMatchObject({ status: 200 })
   await stopped
-  expect(performance.now() - started).toBeLessThan(4_000)
+  expect(performance.now() - started).toBeLessThan(extendTimeout(4_000))
   agent.destroy()
 })
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { findFfmpeg } from '@vitascope/media'
-import { browserArguments, browserPath, chooseInMenu, waitFor, waitForMenu } from '@vitascope/testing'
+import { browserArguments, browserPath, chooseInMenu, extendTimeout, waitFor, waitForMenu } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
@@ -104,7 +104,7 @@ describeInBrowser('events of a view', () => {
       [play, first],
       [first, second],
     ])
-      expect(Math.abs(Number(to?.at) - Number(from?.at) - 10_000)).toBeLessThan(2_000)
+      expect(Math.abs(Number(to?.at) - Number(from?.at) - 10_000)).toBeLessThan(extendTimeout(2_000))
     expect(second?.watched?.[0]?.[0]).toBeCloseTo(first?.watched?.at(-1)?.[1] ?? 0, 1)
     expect(second?.position).toBeGreaterThan(first?.position ?? 0)
   }, 90_000)
