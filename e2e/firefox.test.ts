@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { firefoxPath, waitFor } from '@vitascope/testing'
+import { extendTimeout, firefoxPath, waitFor } from '@vitascope/testing'
 import puppeteer, { type Browser, type Page } from 'puppeteer-core'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -32,7 +32,7 @@ let videoId = ''
 describeInFirefox('in Firefox', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sources-'))
-    await makeSource(folder, 'good.mp4')
+    await makeSource(folder, 'small.mp4')
     platform = await startTestPlatform()
     site = await startThirdPartySite()
     tenant = await createTenant(platform.system)
@@ -49,6 +49,7 @@ describeInFirefox('in Firefox', () => {
   })
   beforeEach(async () => {
     page = await browser.newPage()
+    page.setDefaultTimeout(extendTimeout(30_000))
     await page.setViewport({ width: 1_000, height: 640 })
     pageErrors = []
     page.on('pageerror', (error) => pageErrors.push(String(error)))
@@ -60,7 +61,7 @@ describeInFirefox('in Firefox', () => {
     await page.screenshot({ path: join(SCREENSHOTS, `firefox-${name}.png`) })
   }
   const find = async (selector: string) => {
-    const element = await page.waitForSelector(deep(selector), { visible: true, timeout: 30_000 })
+    const element = await page.waitForSelector(deep(selector), { visible: true, timeout: extendTimeout(30_000) })
     if (!element) throw new Error(`there is no ${selector}`)
     return element
   }
@@ -80,8 +81,8 @@ describeInFirefox('in Firefox', () => {
     await page.keyboard.press('Enter')
     await page.waitForSelector('::-p-text(Access key accepted)', { visible: true })
     const field = await page.waitForSelector(deep('input[type=file]'))
-    await field?.uploadFile(join(folder, 'good.mp4'))
-    await page.waitForSelector('::-p-text(Ready to watch.)', { visible: true, timeout: 90_000 })
+    await field?.uploadFile(join(folder, 'small.mp4'))
+    await page.waitForSelector('::-p-text(Ready to watch.)', { visible: true, timeout: extendTimeout(90_000) })
     await screenshot('upload')
     const { body } = await platform.withKey(tenant.key).get<VideoRecord[]>(`/video/organisation/${tenant.organisationId}`)
     expect(body).toHaveLength(1)
@@ -96,7 +97,7 @@ describeInFirefox('in Firefox', () => {
     await page.keyboard.press('k')
     await waitForVideo('the pause', ({ paused }) => paused)
     await page.keyboard.press('5')
-    await waitForVideo('the seek to the middle', ({ currentTime }) => Math.abs(currentTime - 6) < 0.1)
+    await waitForVideo('the seek to the middle', ({ currentTime }) => Math.abs(currentTime - 3) < 0.1)
     await page.keyboard.press('m')
     await waitForVideo('the sound to be off', ({ muted }) => muted)
     await page.keyboard.press('?')
@@ -118,7 +119,7 @@ describeInFirefox('in Firefox', () => {
     site.serve('/news', `<h1>News</h1>${code[0]}`)
     await page.goto(`${site.url}/news`)
     const frame = await waitFor(async () => page.frames().find((frame) => frame.url().includes('/player/')), { describe: 'the frame' })
-    const start = await frame.waitForSelector(deep('.start'), { visible: true, timeout: 30_000 })
+    const start = await frame.waitForSelector(deep('.start'), { visible: true, timeout: extendTimeout(30_000) })
     await start?.click()
     await waitFor(async () => (await readVideo(frame)).currentTime > 1, { timeout: 30_000, describe: 'the picture to pass 1 s' })
     await screenshot('embedded')

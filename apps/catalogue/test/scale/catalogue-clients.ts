@@ -1,3 +1,4 @@
+import { isDomainError } from '@vitascope/errors'
 import type { Channel, Client, ServiceDefinition } from '@vitascope/grpc'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
@@ -72,7 +73,9 @@ export function openClients(channel: Channel): { clients: CatalogueClients; call
         name,
         (...input: unknown[]) => {
           called.add(path)
-          return client[name]?.(...input)
+          const send = () => client[name]?.(...input)
+          const result = send()
+          return result instanceof Promise ? result.catch(repeatLate(send)) : result
         },
       ]),
     )
@@ -80,6 +83,14 @@ export function openClients(channel: Channel): { clients: CatalogueClients; call
   const call = Object.fromEntries(Object.entries(services).map(([name, definition]) => [name, createRecordingClient(definition)]))
   // Each name has the client of its own definition.
   return { clients: call as unknown as CatalogueClients, called }
+}
+
+/** Repeats a call that a busy machine did not answer within its deadline. */
+function repeatLate(send: () => unknown): (error: unknown) => unknown {
+  return (error) => {
+    if (isDomainError(error) && error.reason === 'DEADLINE_EXCEEDED') return send()
+    throw error
+  }
 }
 
 export function allPaths(): string[] {
