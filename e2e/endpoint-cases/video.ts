@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import type { Fixture, NounRows } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { waitUntilSettled } from '../support/video-steps.ts'
 
 const path = (id: string) => `/video/${id}`
@@ -25,6 +25,55 @@ const rejectedListCalls = async ({ otherTenant, owner }: Fixture, order: string)
   },
   { caller: 'guest' as const, method: 'GET', path: `/video/organisation/${owner.organisationId}${order}`, status: 401 },
 ]
+
+/** Forms that are rejected before their file is read. */
+function rejectedForms(mediaId: string, otherOrganisationId: string): RejectedCall[] {
+  const file = new Blob(['a file'])
+  const call = (parts: RejectedCall['form'], status: number, expectation: Partial<RejectedCall> = {}): RejectedCall => ({
+    ...{ method: 'POST', path: '/video/upload', form: parts ?? [], status },
+    ...expectation,
+  })
+  return [
+    call([['name', 'No file']], 400, { fields: ['url', 'organisation_id'] }),
+    call([['video', file]], 400, { fields: ['video'] }),
+    call([['file', 'text']], 400, { fields: ['file'] }),
+    call(
+      [
+        ['colour', 'red'],
+        ['url', 'https://example.org/a.mp4'],
+        ['file', file],
+      ],
+      400,
+      { fields: ['colour', 'url'] },
+    ),
+    call(
+      [
+        ['name', buildText(256)],
+        ['priority', 'high'],
+        ['file', file],
+      ],
+      400,
+      { fields: ['name', 'priority'] },
+    ),
+    call(
+      [
+        ['organisation_id', otherOrganisationId],
+        ['file', file],
+      ],
+      403,
+    ),
+    call(
+      [
+        ['media_id', mediaId],
+        ['file', file],
+      ],
+      404,
+      { caller: 'otherTenant' },
+    ),
+    call([['file', file]], 400, { caller: 'system', fields: ['organisation_id'] }),
+    call([['file', file]], 401, { caller: 'guest' }),
+  ]
+}
 
 const buildText = (length: number) => 'x'.repeat(length)
 const maxFields = {
@@ -214,6 +263,12 @@ export const videoRows: NounRows = {
         expect((await clients.owner.get(`/job/${body.job_id}`)).body).toMatchObject({ video_id: body.id })
         const replaced = await clients.uploader.post('/video/upload', { url, organisation_id, media_id: video.media_id })
         expect(replaced.body).toMatchObject({ id: body.id, action: 'replace' })
+        const form = new FormData()
+        form.append('name', 'From a form')
+        form.append('file', new Blob(['not a video']), 'clip.mp4')
+        const sent = await clients.uploader.send<{ id: string }>('POST', '/video/upload', { body: form })
+        expect([sent.status, sent.body]).toMatchObject([200, { action: 'new video', status: { progress: 0, code: 1 } }])
+        expect((await waitUntilSettled(clients.owner, sent.body.id)).video_title).toBe('From a form')
       },
       async rejectedCalls({ owner, otherTenant, video }) {
         const { media_id } = await video()
@@ -242,6 +297,7 @@ export const videoRows: NounRows = {
             payload: { ...good, organisation_id: otherTenant.organisationId, media_id },
           }),
           call(good, 401, { caller: 'guest' }),
+          ...rejectedForms(media_id, otherTenant.organisationId),
         ]
       },
     },

@@ -70,9 +70,10 @@ function waitForMissingSources({ platform }: Platform): Promise<unknown> {
 }
 
 async function findDifferences(fixture: Platform, call: RejectedCall): Promise<string[]> {
-  const { caller = 'owner', method, path, payload, status, code, fields } = call
+  const { caller = 'owner', method, path, payload, form, status, code, fields } = call
   const result = await fixture.clients[caller].send<{ code?: string; errors?: { field: string }[] }>(method, path, {
     ...(payload !== undefined && { body: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }),
+    ...(form && { body: toFormData(form) }),
   })
   const invalidFields = (result.body.errors ?? []).map(({ field }) => field).toSorted()
   const isAsExpected =
@@ -80,8 +81,17 @@ async function findDifferences(fixture: Platform, call: RejectedCall): Promise<s
     (code === undefined || result.body.code === code) &&
     (fields === undefined || JSON.stringify(invalidFields) === JSON.stringify(fields.toSorted()))
   if (isAsExpected) return []
-  const sent = JSON.stringify(payload ?? null).slice(0, 200)
+  const sent = JSON.stringify(payload ?? form ?? null).slice(0, 200)
   return [
     `${method} ${path} ${sent} as ${caller}: expected ${status} ${code ?? ''} ${fields ?? ''}, got ${result.status} ${JSON.stringify(result.body).slice(0, 400)}`,
   ]
+}
+
+function toFormData(parts: NonNullable<RejectedCall['form']>): FormData {
+  const form = new FormData()
+  for (const [name, value] of parts) {
+    if (typeof value === 'string') form.append(name, value)
+    else form.append(name, value, 'clip.mp4')
+  }
+  return form
 }

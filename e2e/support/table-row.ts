@@ -44,6 +44,8 @@ export interface RejectedCall {
   method: string
   path: string
   payload?: unknown
+  /** Parts of a multipart form in order, instead of `payload`. A `Blob` is a file. */
+  form?: readonly (readonly [name: string, value: string | Blob])[]
   status: number
   /** Code of the problem document. */
   code?: string

@@ -39,6 +39,7 @@ import { createUploadImporter } from './source/import-upload.ts'
 import { finishUploads } from './tus/finish-upload.ts'
 import { tusHandler } from './tus/tus-http.ts'
 import { createTusStore } from './tus/tus-store.ts'
+import { fileHandler } from './upload/file-http.ts'
 import { objectHandler } from './upload/object-http.ts'
 import { pictureHandler } from './upload/picture-http.ts'
 import { listenForUploads } from './upload/upload-listener.ts'
@@ -180,6 +181,7 @@ async function assemble(
     handlers: [
       objectHandler({ uploads, storage, service: uploadService, quota, log }),
       pictureHandler({ uploads, storage, quota }),
+      fileHandler({ uploads, storage, quota, maxBytes: source.maxBytes, log }),
       tusHandler({
         uploads: tusUploads,
         storage,

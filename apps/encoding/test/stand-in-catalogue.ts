@@ -86,7 +86,7 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
     {
       async uploadVideo() {
         if (catalogue.uploadError) throw catalogue.uploadError
-        return { videoId: '11', mediaId: '12', jobId: '13', status: undefined }
+        return { videoId: '11', mediaId: '12', jobId: '13', status: undefined, repeatedCall: false }
       },
     },
   )

@@ -24,6 +24,7 @@ import { createLimiter } from './server/limits/limiter.ts'
 import { createPasswordAttempts } from './server/limits/password-attempts.ts'
 import { sharedBudgets } from './server/limits/shared-budgets.ts'
 import { createBodyLimiter } from './server/payload/body-limiter.ts'
+import { createFileSender } from './server/proxy/file-sender.ts'
 import { createTransferLimits } from './server/proxy/transfers.ts'
 import { createUploadProxy } from './server/proxy/upload-proxy.ts'
 import { openRedis } from './server/redis/redis.ts'
@@ -88,6 +89,7 @@ export async function startGateway(
   const limiter = createLimiter(config.limits, budgets)
   const unknownIds = createUnknownIds(config.limits)
   const transfers = createTransferLimits(config, metrics)
+  const uploadService = httpService(config.uploadUrl, identity?.peer('encoding'))
   const app = createApp({
     ...config,
     delivery,
@@ -103,13 +105,9 @@ export async function startGateway(
     concurrencyLimit,
     unknownIds,
     guestResponses,
-    proxyUpload: createUploadProxy({
-      to: httpService(config.uploadUrl, identity?.peer('encoding')),
-      transfers,
-      principals,
-      publicUrl,
-      log,
-    }),
+    proxyUpload: createUploadProxy({ to: uploadService, transfers, principals, publicUrl, log }),
+    sendFile: createFileSender({ to: uploadService, principals, log }),
+    uploads: transfers.uploads,
     publicUrl,
     mediaUrl,
     checkSource: (url) => checkUrl(url, policy),

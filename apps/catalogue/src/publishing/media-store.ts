@@ -33,7 +33,11 @@ export interface MediaStore {
   find(key: MediaKey, signal?: AbortSignal): Promise<Media | undefined>
   update(key: MediaKey, change: (now: MediaFields) => MediaFields, signal?: AbortSignal): Promise<Media>
   /** Accepts a new source. Cancels an active encode job of the media. */
-  replace(key: MediaKey, source: { sourceUrl: string; userId: string; startsWaiting: boolean }, call: IdempotentCall): Promise<Replacement>
+  replace(
+    key: MediaKey,
+    source: { sourceUrl: string; userId: string; startsWaiting: boolean },
+    call: IdempotentCall,
+  ): Promise<Replacement & { repeatedCall: boolean }>
   /** Deletes a media with its videos and cancels its jobs. Returns the deletion time. */
   remove(key: MediaKey, deletion: Deletion, signal?: AbortSignal): Promise<Date>
 }
@@ -63,8 +67,10 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
         if (after.tokenRequired && !before.tokenRequired) await rotateDeliveryUrls(tx, before.mediaId)
         return toMedia(row)
       }, signal),
-    replace: (key, { sourceUrl, userId, startsWaiting }, call) =>
-      withIdempotency(db, call, jsonCodec<Replacement>(), async (tx) => {
+    async replace(key, { sourceUrl, userId, startsWaiting }, call) {
+      let repeatedCall = true
+      const replacement = await withIdempotency(db, call, jsonCodec<Replacement>(), async (tx) => {
+        repeatedCall = false
         const { mediaId, organisationId, renditions } = await requireMedia(tx, key)
         await endActiveJobs(tx, enqueue, { mediaId, which: 'set', message: 'replaced by a later request' })
         const videoId = await findFirstVideoId(tx, mediaId)
@@ -90,7 +96,9 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
         await saveState(tx, mediaId, { status, renditions, preview: undefined })
         await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...toJobLimits(reserved) })
         return { videoId, jobId, status }
-      }),
+      })
+      return { ...replacement, repeatedCall }
+    },
     remove: (key, { userId, callerId, notes }, signal) =>
       db.transaction(async (tx) => {
         const { mediaId, organisationId } = await requireMedia(tx, key)

@@ -19,18 +19,23 @@ export interface AcceptedUpload {
   status: Status
 }
 
+/** `repeatedCall` is true if the result is that of an earlier call with the same idempotency key. */
+export type UploadResult = AcceptedUpload & { repeatedCall: boolean }
+
 export interface UploadStore {
   /**
    * Stores media, video, job and the outbox message to encoding in one transaction. Repeated calls with
    * one idempotency key store one upload.
    */
-  accept(upload: Upload, call: Pick<Call, 'idempotency' | 'signal'>): Promise<AcceptedUpload>
+  accept(upload: Upload, call: Pick<Call, 'idempotency' | 'signal'>): Promise<UploadResult>
 }
 
 export function createUploadStore(db: Db, enqueue: Enqueue): UploadStore {
   return {
-    accept: (upload, call) =>
-      withIdempotency(db, call, jsonCodec<AcceptedUpload>(), async (tx) => {
+    async accept(upload, call) {
+      let repeatedCall = true
+      const accepted = await withIdempotency(db, call, jsonCodec<AcceptedUpload>(), async (tx) => {
+        repeatedCall = false
         const { videoId, mediaId, organisationId, userId, sourceUrl, fields, notify, lowPriority } = upload
         await requireReferencedRecords(tx, organisationId, fields)
         const status = createAcceptedStatus(upload.startsWaiting)
@@ -43,6 +48,8 @@ export function createUploadStore(db: Db, enqueue: Enqueue): UploadStore {
         const jobId = await insertJob(tx, { ...job, action: 'new_video' })
         await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, lowPriority, ...toJobLimits(reserved) })
         return { videoId, mediaId, jobId, status }
-      }),
+      })
+      return { ...accepted, repeatedCall }
+    },
   }
 }

@@ -42,7 +42,7 @@ const videos = {
     lastRequest = request
     const error = errors[organisationId]
     if (error) throw error
-    return { videoId: '11', mediaId: '12', jobId: '13', status: undefined }
+    return { videoId: '11', mediaId: '12', jobId: '13', status: undefined, repeatedCall: false }
   },
 }
 /** Ids of reservations. */

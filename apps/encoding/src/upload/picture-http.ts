@@ -3,9 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { DomainError, type FieldError, invalid } from '@vitascope/errors'
 import { PICTURE_HEAD_BYTES, posterLimits, sniffPicture } from '@vitascope/media'
-import { foreignOrganisation, keyRequired } from '@vitascope/principal'
-import { isId } from '@vitascope/request'
 import type { ObjectStorage } from '@vitascope/storage'
+import { requireFileOrganisation } from './file-organisation.ts'
 import { formatKeyPrefix } from './policy.ts'
 import { recordUpload } from './record-upload.ts'
 import type { UploadHandler } from './upload-listener.ts'
@@ -22,10 +21,7 @@ const UPLOAD_ID = 'vitascope-upload-id'
 export function pictureHandler(tools: { uploads: UploadStore; storage: ObjectStorage; quota: UploadQuota }): UploadHandler {
   return async ({ request, response, path, query, principal, signal }) => {
     if (path !== '/picture' || request.method !== 'PUT') return false
-    if (principal.kind !== 'user') throw keyRequired()
-    const organisationId = query.get('organisation_id') ?? ''
-    if (!isId(organisationId)) throw invalid([{ field: 'organisation_id', message: 'must be an id' }])
-    if (principal.userType !== 'system' && principal.organisationId !== organisationId) throw foreignOrganisation()
+    const organisationId = requireFileOrganisation(principal, query)
     const uploadId = await storePicture(tools, { request, organisationId }, signal)
     response.writeHead(204, { [UPLOAD_ID]: uploadId }).end()
     return true

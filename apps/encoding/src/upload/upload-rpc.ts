@@ -49,6 +49,11 @@ export function uploadHandlers({
       const sourceUrl = isUuid(link.uploadId) ? await service.claim(link, organisationId, signal) : undefined
       return { recognised: sourceUrl !== undefined, sourceUrl: sourceUrl ?? '' }
     },
+    async discardUpload({ uploadId, organisationId }, { principal, signal }) {
+      requireOrganisation(principal, organisationId)
+      if (isUuid(uploadId)) await service.discard(uploadId, organisationId, signal)
+      return {}
+    },
   }
 }
 

@@ -31,6 +31,8 @@ export interface UploadService {
   complete(completion: Completion, signal: AbortSignal): Promise<UploadLink & { presentationId: string }>
   /** Returns the source of a job, or undefined if the link was not signed here. */
   claim(link: UploadLink, organisationId: string, signal: AbortSignal): Promise<string | undefined>
+  /** Removes an upload that nothing uses. Does nothing if a job reads it, or if it belongs to another organisation. */
+  discard(uploadId: string, organisationId: string, signal: AbortSignal): Promise<void>
   /** Returns true if the link was signed here and has not expired. */
   isValidLink(link: UploadLink): boolean
 }
@@ -136,6 +138,12 @@ export function createUploadService(tools: {
       if (!(await uploads.extendExpiry(link.uploadId, '', signal)))
         throw invalidField('upload_id', 'the file of this link was deleted: upload it again')
       return `upload://${link.uploadId}/${encodeURIComponent(upload.filename)}`
+    },
+    async discard(uploadId, organisationId, signal) {
+      const upload = await uploads.findById(uploadId, signal)
+      if (upload?.organisationId !== organisationId || !(await uploads.drop(uploadId, signal))) return
+      // The sweep deletes the object within a minute, unless a backup copies it.
+      await quota.release(uploadId)
     },
     isValidLink: (link) => isOwnLink(link, linkKey) && link.expires * 1000 > Date.now(),
   }

@@ -32,6 +32,8 @@ export interface UploadStore {
   findById(uploadId: string, signal?: AbortSignal): Promise<StoredUpload | undefined>
   /** Extends the expiry by a day and sets the file name. Returns false if the upload no longer exists. */
   extendExpiry(uploadId: string, filename: string, signal?: AbortSignal): Promise<boolean>
+  /** Marks an unused upload as dropped. Returns false if an active job reads it or it no longer exists. */
+  drop(uploadId: string, signal?: AbortSignal): Promise<boolean>
   /**
    * Drops expired uploads that no job reads. Returns all dropped ones, including those of earlier
    * rounds.
@@ -101,12 +103,19 @@ export function createUploadStore(db: Db): UploadStore {
       )
       return rows.length === 1
     },
+    async drop(uploadId, signal) {
+      signal?.throwIfAborted()
+      const rows = await db.query(
+        `update upload u set drop_time = now(), expire_time = least(expire_time, now() - interval '1 second')
+         where upload_id = $1 and drop_time is null and ${IS_UNREAD} returning 1`,
+        [uploadId],
+      )
+      return rows.length === 1
+    },
     async dropExpired(limit) {
       await db.query(
         `update upload set drop_time = now() where upload_id in (
-           select upload_id from upload u where expire_time < now() and drop_time is null
-             and not exists (select from job where source_url = 'upload:' || u.upload_id and ${IS_ACTIVE})
-             and not exists (select from job where kind in ('slides', 'poster') and source ->> 'object' = u.object and ${IS_ACTIVE})
+           select upload_id from upload u where expire_time < now() and drop_time is null and ${IS_UNREAD}
            order by expire_time limit $1)`,
         [limit],
       )
@@ -128,6 +137,10 @@ export function createUploadStore(db: Db): UploadStore {
 }
 
 const IS_ACTIVE = `state in ('queued', 'fetching', 'probing', 'encoding', 'publishing')`
+
+/** No active job reads the upload `u`. */
+const IS_UNREAD = `not exists (select from job where source_url = 'upload:' || u.upload_id and ${IS_ACTIVE})
+             and not exists (select from job where kind in ('slides', 'poster') and source ->> 'object' = u.object and ${IS_ACTIVE})`
 
 const COLUMNS = 'upload_id, organisation_id, object, filename, bytes, etag'
 

@@ -1,11 +1,11 @@
-import { UploadVideoRequest } from '@vitascope/proto/catalogue/v1/video'
+import { UploadVideoRequest, type UploadVideoResponse } from '@vitascope/proto/catalogue/v1/video'
 import { z } from 'zod'
 import type { PublicNames } from '../../server/route/public-names.ts'
-import { type Context, route } from '../../server/route/route.ts'
+import { type Context, formBody, route } from '../../server/route/route.ts'
 import { flag, idField, idOrNone, object, organisationIdField, text } from '../../server/schema/fields.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { QUOTA_ERRORS } from '../shared/quota-errors.ts'
-import { requestedOrganisation } from '../shared/resolve-organisation.ts'
+import { requestedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
 import { sourceAddress } from '../shared/validate-source-url.ts'
 import { resolveSource, sourceNames } from '../upload/upload-link.ts'
 import { callbackName, jsonpReply } from './jsonp.ts'
@@ -36,6 +36,12 @@ const upload = z.strictObject({
 
 type Upload = z.output<typeof upload>
 
+const uploadFields = upload.omit({ url: true }).extend({
+  organisation_id: organisationIdField({
+    description: 'Id of the organisation. Required with a system key, otherwise the default is the organisation of the key.',
+  }).optional(),
+})
+
 export const uploadVideo = route({
   post: ['/video/upload'],
   section: 'Videos',
@@ -45,23 +51,39 @@ export const uploadVideo = route({
   description:
     'Responds immediately. The source is fetched and encoded afterwards. `id` is the id of the new video, or, for a replacement, ' +
     'the id of the media’s first video. The old files keep playing while a replacement is encoded. A `url` that is invalid by ' +
-    'itself is rejected with 400. A problem that shows only after DNS resolution or a redirect fails the job with code 4004.',
+    'itself is rejected with 400. A problem that shows only after DNS resolution or a redirect fails the job with code 4004.\n\n' +
+    'Instead of `url`, a `multipart/form-data` body can contain the file as its last part `file`, after the other fields. The response is ' +
+    'sent when the file is stored. `organisation_id` is then required with a system key only. With an `Idempotency-Key`, a retry with ' +
+    'the same fields, file name and bytes returns the first response. It sends the file again, and the repeated file is removed.',
   payload: upload,
-  fileAdvice: 'send files to /v2/upload/tus by the tus protocol, or in a browser by the page /upload',
   response: z.object({
     id: schema.id('video'),
     status: VideoStatusResponse,
     job_id: schema.id('job'),
     action: z.enum(['new video', 'replace']),
   }),
-  errorCodes: QUOTA_ERRORS,
+  errorCodes: {
+    ...QUOTA_ERRORS,
+    upload_too_large: 'The file is larger than `max_bytes` of `GET /upload/config` (413).',
+    too_many_uploads: 'The organisation has the maximum number of open uploads. Retry after the time in `Retry-After` (429).',
+  },
   publicNames: uploadNames('url'),
   async handle({ payload }, context) {
-    const accepted = await acceptUpload(payload, 'url', false, context)
-    const { videoId, jobId, status } = accepted
-    const action = payload.media_id === undefined ? ('new video' as const) : ('replace' as const)
-    return { id: videoId, status: videoStatusResponse(required(status, 'status of the video')), job_id: jobId, action }
+    return uploadResponse(payload, await acceptUpload(payload, 'url', false, context))
   },
+  fileForm: formBody({
+    payload: uploadFields,
+    async findOrganisation({ payload: { media_id, organisation_id } }, context) {
+      const organisationId = requiredOrganisation(context.caller, organisation_id)
+      if (media_id !== undefined) await context.services.media.getMedia({ mediaId: media_id }, context.call)
+      return organisationId
+    },
+    async handle({ payload, file: { uploadId, organisationId, name } }, context) {
+      const source = { sourceUrl: `upload://${uploadId}/${encodeURIComponent(name)}`, organisationId, startsWaiting: true }
+      const accepted = await acceptSource(payload, source, context)
+      return { isFileUsed: !accepted.repeatedCall, result: uploadResponse(payload, accepted) }
+    },
+  }),
 })
 
 export const uploadVideoByScript = route({
@@ -102,30 +124,43 @@ function uploadNames(field: string): PublicNames {
   return { ...sourceNames(field), setting_id: 'settings_id' }
 }
 
-/** Sends an upload to the catalogue. `field` is the public name of the URL's field. */
-async function acceptUpload(upload: Upload, field: string, startsWaiting: boolean, context: Context) {
-  const { caller, services, call } = context
-  const organisationId = requestedOrganisation(caller, upload.organisation_id)
-  const { sourceUrl, isUpload } = await resolveSource(field, upload.url, organisationId, context)
-  if (upload.media_id !== undefined) {
-    const request = { mediaId: upload.media_id, sourceUrl, organisationId, startsWaiting: startsWaiting || isUpload }
-    return await services.media.replaceSource(request, call)
-  }
+/** Sends an upload by URL to the catalogue. `field` is the public name of the URL's field. */
+async function acceptUpload({ url, ...fields }: Upload, field: string, startsWaiting: boolean, context: Context): Promise<AcceptedUpload> {
+  const organisationId = requestedOrganisation(context.caller, fields.organisation_id)
+  const { sourceUrl, isUpload } = await resolveSource(field, url, organisationId, context)
+  return acceptSource(fields, { sourceUrl, organisationId, startsWaiting: startsWaiting || isUpload }, context)
+}
+
+type AcceptedUpload = Pick<UploadVideoResponse, 'videoId' | 'jobId' | 'status' | 'repeatedCall'>
+
+/** Sends an upload to the catalogue. */
+async function acceptSource(
+  fields: Omit<Upload, 'url' | 'organisation_id'>,
+  { sourceUrl, organisationId, startsWaiting }: { sourceUrl: string; organisationId: string; startsWaiting: boolean },
+  { services, call }: Context,
+): Promise<AcceptedUpload> {
+  if (fields.media_id !== undefined)
+    return services.media.replaceSource({ mediaId: fields.media_id, sourceUrl, organisationId, startsWaiting }, call)
   const request = UploadVideoRequest.create({
     organisationId,
     sourceUrl,
-    name: upload.name,
-    description: upload.description,
-    descriptionPrivate: upload.description_private,
-    tags: upload.tags,
-    visibility: upload.visibility,
-    publishedWidth: upload.published_width ?? undefined,
-    publishedHeight: upload.published_height ?? undefined,
-    themeId: upload.theme_id,
-    settingId: upload.settings_id,
-    notify: upload.notify,
-    lowPriority: upload.priority === 'low',
-    startsWaiting: startsWaiting || isUpload,
+    name: fields.name,
+    description: fields.description,
+    descriptionPrivate: fields.description_private,
+    tags: fields.tags,
+    visibility: fields.visibility,
+    publishedWidth: fields.published_width ?? undefined,
+    publishedHeight: fields.published_height ?? undefined,
+    themeId: fields.theme_id,
+    settingId: fields.settings_id,
+    notify: fields.notify,
+    lowPriority: fields.priority === 'low',
+    startsWaiting,
   })
-  return await services.videos.uploadVideo(request, call)
+  return services.videos.uploadVideo(request, call)
+}
+
+function uploadResponse({ media_id }: Pick<Upload, 'media_id'>, { videoId, jobId, status }: AcceptedUpload) {
+  const action = media_id === undefined ? ('new video' as const) : ('replace' as const)
+  return { id: videoId, status: videoStatusResponse(required(status, 'status of the video')), job_id: jobId, action }
 }

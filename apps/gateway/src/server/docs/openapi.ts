@@ -1,5 +1,6 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
+import { FILE_PART } from '../payload/file-form.ts'
 import type { PayloadShape } from '../payload/payload-schema.ts'
 import { flatFields } from '../payload/payload-schema.ts'
 import type { Access, Route } from '../route/route.ts'
@@ -250,11 +251,17 @@ function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<
         ...(route.plainJson && { 'text/plain': { schema: json } }),
         ...(route.lines && { [route.lines.type]: { schema: z.string() }, 'text/plain': { schema: z.string() } }),
         'application/x-www-form-urlencoded': { schema: form },
-        'multipart/form-data': { schema: form },
+        'multipart/form-data': { schema: route.fileForm ? z.union([form, withFile(route.fileForm.payload)]) : form },
         ...Object.fromEntries((route.file?.contentTypes ?? []).map((type) => [type, { schema: { type: 'string', format: 'binary' } }])),
       },
     },
   }
+}
+
+/** Returns the fields of a form that contains a file. */
+function withFile(fields: z.ZodObject): z.ZodObject {
+  const file = z.string().meta({ format: 'binary', description: 'The file. It is the last part of the form.' })
+  return fields.extend({ [FILE_PART]: file }).strict()
 }
 
 /**

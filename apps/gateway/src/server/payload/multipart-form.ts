@@ -26,7 +26,7 @@ export function parseMultipartForm(bytes: Buffer, contentType: string, fileAdvic
       settled = true
       finish()
     }
-    const parser = openParser(contentType)
+    const parser = openMultipartParser(contentType, MAX_FIELDS)
     if (!parser) return fail()
     // Invalid UTF-8 is decoded to this character, but it may also be part of the input.
     const hasReplacement = bytes.includes(REPLACEMENT)
@@ -54,11 +54,12 @@ export function parseMultipartForm(bytes: Buffer, contentType: string, fileAdvic
   })
 }
 
-function openParser(contentType: string) {
+/** Returns a parser of multipart/form-data, or undefined if the content type has no boundary. */
+export function openMultipartParser(contentType: string, maxParts: number) {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
-      limits: { parts: MAX_FIELDS, headerPairs: 20, headerSize: 8 * 1024 },
+      limits: { parts: maxParts, headerPairs: 20, headerSize: 8 * 1024 },
     })
   } catch {
     // The content type has no boundary.

@@ -23,10 +23,8 @@ export async function readPayload(
   query: readonly Pair[],
   form: PayloadForm,
 ): Promise<unknown> {
-  // If the payload has a field named `data`, it is an ordinary field.
-  const acceptsData = !form.kinds.has('data')
-  const queried = acceptsData ? query.filter(([name]) => name === 'data') : []
-  if (queried.length > 1 || (bytes && queried.length > 0)) throw invalidField('data', 'must not be repeated or sent together with a body')
+  const acceptsData = acceptsDataField(form)
+  const queried = queriedData(query, form, bytes !== undefined)
   if (!bytes) return queried[0] && parseJson(queried[0][1], form, 'data')
   const { type, header } = readContentType(request)
   if (form.lines && (type === form.lines.type || type === 'text/plain')) return readLines(decodeText(bytes), form.lines)
@@ -36,6 +34,24 @@ export async function readPayload(
   throw unsupported(
     `send ${form.lines ? `${form.lines.type}, ` : ''}application/json, application/x-www-form-urlencoded or multipart/form-data`,
   )
+}
+
+/** Returns the payload in the fields of a form that has been parsed already. */
+export function readFormPayload(pairs: readonly Pair[], query: readonly Pair[], form: PayloadForm): unknown {
+  queriedData(query, form, true)
+  return parseFormPayload(pairs, form, acceptsDataField(form))
+}
+
+/** If the payload has a field named `data`, it is an ordinary field. */
+function acceptsDataField({ kinds }: PayloadForm): boolean {
+  return !kinds.has('data')
+}
+
+/** Returns the parameters `data` of the query. Throws if there are several, or one and a body. */
+function queriedData(query: readonly Pair[], form: PayloadForm, hasBody: boolean): readonly Pair[] {
+  const queried = acceptsDataField(form) ? query.filter(([name]) => name === 'data') : []
+  if (queried.length > 1 || (hasBody && queried.length > 0)) throw invalidField('data', 'must not be repeated or sent together with a body')
+  return queried
 }
 
 /** Returns an item for each line. The line feed at the end of the text is optional. */

@@ -24,7 +24,7 @@ interface ProxiedUpload {
 }
 
 /** Idle timeout in both directions. */
-const IDLE_TIMEOUT_MS = 60_000
+export const IDLE_TIMEOUT_MS = 60_000
 
 /**
  * Creates the upload proxy. Bodies are streamed and never stored here. Transfers below the minimum
@@ -147,7 +147,8 @@ interface ForwardedUpload {
   onStored?: (headers: IncomingHttpHeaders) => void
 }
 
-function cutError(reason: CutReason): DomainError {
+/** Returns the error for an upload that was cut. */
+export function cutError(reason: CutReason): DomainError {
   if (reason === 'displaced') return domainError('unavailable', 'OVERLOADED', 'too many uploads are active; try again', 1)
   return domainError('invalid', 'REQUEST_TIMEOUT', `the upload is slower than ${MIN_BYTES_PER_SECOND} bytes a second`)
 }
@@ -167,7 +168,8 @@ function returnResponse(incoming: IncomingMessage, response: ServerResponse, don
   incoming.pipe(response).once('finish', done)
 }
 
-function parseRejection(header: string): Error {
+/** Returns the error in the header `vitascope-error` of encoding's response. */
+export function parseRejection(header: string): Error {
   const refused = JSON.parse(Buffer.from(header, 'base64').toString()) as Partial<Refusal>
   if (refused.kind === undefined || refused.reason === undefined)
     return new Error('encoding rejected the upload without a reason; see its log')

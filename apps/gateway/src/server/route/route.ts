@@ -180,6 +180,8 @@ export interface Route<
   proxyTo?(params: z.output<Params>): string
   /** How the route receives a file as the body instead of a payload. */
   file?: FileBody<z.output<Params>, z.input<ResponseSchema>>
+  /** How the route receives a file in the part `file` of a multipart form. */
+  fileForm?: FormBody
   /** Additional headers of OPTIONS responses. */
   optionsHeaders?: Readonly<Record<string, string>>
   handle(
@@ -198,6 +200,36 @@ export interface FileBody<Params, ResponseBody> {
   storeAt(params: Params, context: Context): Promise<string>
   /** Handles the request after the file was stored as an upload. */
   handle(input: { params: Params; uploadId: string }, context: Context): Promise<ResponseBody | Reply>
+}
+
+/**
+ * A multipart form with a file in its last part, `file`. The file is streamed to encoding, which stores it as an upload.
+ * A form without a file is a payload.
+ */
+export interface FormBody<Params = Record<string, unknown>, Payload extends z.ZodObject = z.ZodObject> {
+  /** The fields in front of the file. */
+  payload: Payload
+  /** Returns the organisation to which the file belongs. It throws before the file is read if the caller may not send one. */
+  findOrganisation(input: { params: Params; payload: z.output<Payload> }, context: Context): Promise<string>
+  /** Handles the request after the file was stored. A file that is not used is removed. */
+  handle(
+    input: { params: Params; payload: z.output<Payload>; file: StoredFile },
+    context: Context,
+  ): Promise<{ isFileUsed: boolean; result: unknown }>
+}
+
+/** Declares a form with a file. */
+export function formBody<Payload extends z.ZodObject>(declared: FormBody<Record<string, unknown>, Payload>): FormBody {
+  // The handlers only receive what the schema of the same declaration parsed.
+  return declared as unknown as FormBody
+}
+
+/** A file of a form that is stored at encoding. */
+export interface StoredFile {
+  uploadId: string
+  organisationId: string
+  /** File name without a path, or `video`. */
+  name: string
 }
 
 /**
@@ -235,7 +267,17 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
   [V in Verb]?: readonly string[]
 } & Pick<
   Route<Params, Query, Payload, ResponseSchema>,
-  'section' | 'access' | 'summary' | 'response' | 'guestCacheRule' | 'fastParse' | 'validateRemotely' | 'proxyTo' | 'file' | 'handle'
+  | 'section'
+  | 'access'
+  | 'summary'
+  | 'response'
+  | 'guestCacheRule'
+  | 'fastParse'
+  | 'validateRemotely'
+  | 'proxyTo'
+  | 'file'
+  | 'fileForm'
+  | 'handle'
 > &
   Partial<
     Pick<
@@ -326,6 +368,7 @@ export function route<
     ...(declared.validateRemotely && { validateRemotely: declared.validateRemotely }),
     ...(declared.proxyTo && { proxyTo: declared.proxyTo }),
     ...(declared.file && { file: declared.file }),
+    ...(declared.fileForm && { fileForm: declared.fileForm }),
     ...(declared.optionsHeaders && { optionsHeaders: declared.optionsHeaders }),
     handle:
       Object.keys(publicNames).length === 0

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { isDomainError } from '@vitascope/errors'
 import type { Call, Principal } from '@vitascope/grpc'
+import type { TransferLimiter } from '@vitascope/process'
 import type { UnknownIds } from '@vitascope/rate-limit'
+import type { Logger } from '@vitascope/telemetry'
 import type { Services } from '../../clients/services.ts'
 import { admitCaller, toPrincipal } from '../access/access-check.ts'
 import type { ApiKeyCache } from '../access/key-cache.ts'
@@ -16,8 +18,10 @@ import type { PasswordAttempts } from '../limits/password-attempts.ts'
 import { discardBody } from '../payload/body.ts'
 import type { BodyLimiter } from '../payload/body-limiter.ts'
 import { invalidField } from '../payload/field-errors.ts'
-import { readPayload } from '../payload/payload.ts'
+import type { FileForm } from '../payload/file-form.ts'
+import { readFormPayload, readPayload } from '../payload/payload.ts'
 import { type Pair, parseUrlencoded } from '../payload/urlencoded.ts'
+import type { FileSender } from '../proxy/file-sender.ts'
 import type { UploadProxy } from '../proxy/upload-proxy.ts'
 import type { Caller } from '../route/caller.ts'
 import { type Context, Reply, type Route, Streamed } from '../route/route.ts'
@@ -25,8 +29,9 @@ import { publicName, type Target } from '../route/route-index.ts'
 import { required } from '../schema/response-format.ts'
 import type { GuestResponses } from './guest-responses.ts'
 import { readIdempotency } from './idempotency.ts'
-import { checkInput, type InputSchemas, inputSchemas } from './input.ts'
+import { checkInput, type Input, type InputSchemas, inputSchemas } from './input.ts'
 import { prepareResponse, sendResponse, sendStream, validateResponse } from './send-response.ts'
+import { DISCARD_TIMEOUT_MS, handleFormFile, isMultipartForm, withFileForm } from './serve-file-form.ts'
 
 export interface ApiDependencies {
   services: Services
@@ -42,10 +47,14 @@ export interface ApiDependencies {
   unknownIds: UnknownIds
   guestResponses: GuestResponses
   proxyUpload: UploadProxy
+  sendFile: FileSender
+  /** Limits of the files that clients send. */
+  uploads: TransferLimiter
   publicUrl: () => string
   mediaUrl: () => string
   /** Returns the problems of a source URL that are visible in the URL itself. */
   checkSource: (url: string) => readonly string[]
+  log: Logger
   /** True to validate responses against their schema, in tests. A mismatch is an internal error. */
   validateResponses: boolean
 }
@@ -64,6 +73,7 @@ export type Serve = (request: IncomingMessage, response: ServerResponse, values:
 export function serveTarget(target: Target, dependencies: ApiDependencies): Serve {
   const { route } = target
   const schemas = inputSchemas(route)
+  const fileFormSchemas = route.fileForm && inputSchemas({ ...route, payload: route.fileForm.payload })
   return async (request, response, values) => {
     const context = requestContext(response)
     const params = bindPathParams(context, target, values)
@@ -110,6 +120,8 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
       if (dependencies.validateResponses) validateResponse(route, result)
       sendResponse(request, response, prepareResponse(request, route, result, caller.kind === 'guest'))
     }
+    const readCallIdempotency = (input: Input) =>
+      readIdempotency(request, target, input, { caller, address: context.address, hashKey: dependencies.idempotencyHashKey })
     const newContext = () => createContext({ ...callOptions(), signal: disconnect.signal })
     if (route.file?.accepts(request.headers['content-type']?.toLowerCase() ?? '')) {
       const { storeAt, handle } = route.file
@@ -150,8 +162,38 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
       if (!disconnect.aborted) sendResponse(request, response, prepared)
       return
     }
+    let formPairs: readonly Pair[] | undefined
+    if (route.fileForm && fileFormSchemas && isMultipartForm(request)) {
+      const body = route.fileForm
+      const readForm = async ({ pairs, file }: FileForm) => {
+        if (!file) return { pairs }
+        const payload = readFormPayload(pairs, query, fileFormSchemas.form)
+        const input = await checkInput({ ...route, payload: body.payload }, fileFormSchemas, { params, query, payload })
+        const declaredLength = request.headers['content-length']
+        const received = { body, input, file, declaredBytes: declaredLength === undefined ? undefined : Number(declaredLength) }
+        const tools = {
+          ...{ sendFile: dependencies.sendFile, log: dependencies.log, principal: toPrincipal(caller), requestId: context.requestId },
+          address: context.address,
+          disconnected: disconnect.signal,
+          newContext: (signal = new AbortController().signal) => createContext({ ...callOptions(), signal }),
+          readIdempotency: (payload: Input['payload']) => readCallIdempotency({ ...input, payload }),
+        }
+        const operation = { route, params: input.params }
+        const result = await runAudited(operation, { holder, context, signal: disconnect }, dependencies.audit, () =>
+          handleFormFile(received, tools).finally(() => dependencies.guestResponses.requireFresh(changedOrganisation(caller))),
+        )
+        return { result }
+      }
+      const { uploads } = dependencies
+      const form = await withFileForm({ request, response, address: context.address, uploads }, readForm)
+      if ('result' in form) {
+        if (!disconnect.aborted) send(form.result)
+        return
+      }
+      formPairs = form.pairs
+    }
     // The slot is taken after the body has arrived, so that a slow sender does not occupy one.
-    const bytes = await readRequestBody(request, response, target, payer, dependencies)
+    const bytes = formPairs ? undefined : await readRequestBody(request, response, target, payer, dependencies)
     if (response.destroyed) return
     const running = dependencies.concurrencyLimit.begin(route.cost === 'read' ? 'read' : 'write', payerName(payer))
     response.once('close', () => running.end(response.writableFinished && response.statusCode < 400))
@@ -162,13 +204,12 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
       },
     }
     const handlerContext = createContext(call)
-    const received = { params, query, payload: await readRequestPayload(request, bytes, target, schemas, query) }
+    const payload = formPairs
+      ? readFormPayload(formPairs, query, schemas.form)
+      : await readRequestPayload(request, bytes, target, schemas, query)
+    const received = { params, query, payload }
     const input = await checkInput(route, schemas, received, async (input) => route.validateRemotely?.(input, handlerContext))
-    call.idempotency = readIdempotency(request, target, input, {
-      caller,
-      address: context.address,
-      hashKey: dependencies.idempotencyHashKey,
-    })
+    call.idempotency = readCallIdempotency(input)
     const operation = { route, params: input.params }
     const isChange = caller.kind !== 'guest' && !(target.verb === 'get' && route.readOnly)
     const runHandler = () => route.handle(input, handlerContext)
@@ -181,9 +222,6 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
     send(result)
   }
 }
-
-/** Time limit for the rest of a rejected file. */
-const DISCARD_TIMEOUT_MS = 5_000
 
 /** Stores the body at encoding. Returns the id of the upload, or undefined if the client disconnected. */
 async function storeFile(
