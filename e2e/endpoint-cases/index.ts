@@ -28,6 +28,7 @@ import { securityRows } from './security.ts'
 import { settingRows } from './setting.ts'
 import { tagRows } from './tag.ts'
 import { themeRows } from './theme.ts'
+import { ticketRows } from './ticket.ts'
 import { tusRows } from './tus.ts'
 import { uploadRows } from './upload.ts'
 import { userRows } from './user.ts'
@@ -70,6 +71,7 @@ export const nouns: readonly NounRows[] = [
   presentationRows,
   webhookRows,
   uploadRows,
+  ticketRows,
   tusRows,
   encodingFormatRows,
   analyticsRows,

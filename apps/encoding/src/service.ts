@@ -37,6 +37,8 @@ import { sweepUnclaimed, uploadRetention } from './reconcile/sweep-uploads.ts'
 import { createFetcher } from './source/fetcher.ts'
 import { createUploadImporter } from './source/import-upload.ts'
 import { finishUploads } from './tus/finish-upload.ts'
+import { ticketHandler } from './tus/ticket-http.ts'
+import { createTickets } from './tus/ticket-service.ts'
 import { tusHandler } from './tus/tus-http.ts'
 import { createTusStore } from './tus/tus-store.ts'
 import { fileHandler } from './upload/file-http.ts'
@@ -126,6 +128,7 @@ async function assemble(
     location: uploadLocation({ objects, maxBytes: source.maxBytes, secret }),
     secret,
   })
+  const tickets = createTickets({ uploads: tusUploads, secret, maxBytes: source.maxBytes })
   const fetcher = createFetcher({
     uploads: createUploadImporter({ uploads, tusUploads, storage }),
     db,
@@ -172,8 +175,22 @@ async function assemble(
   server.implement(QueueJobServiceService, queueJobHandlers(createQueueJobStore(db)))
   server.implement(
     UploadServiceService,
-    uploadHandlers({ db, service: uploadService, codec: () => sealedJson(responseKeys, 'vitascope encoding idempotent responses') }),
+    uploadHandlers({
+      db,
+      service: uploadService,
+      tickets,
+      codec: () => sealedJson(responseKeys, 'vitascope encoding idempotent responses'),
+    }),
   )
+  const tusTools = {
+    uploads: tusUploads,
+    storage,
+    videos,
+    quota,
+    maxBytes: source.maxBytes,
+    retentionSeconds: config.uploadRetentionSeconds,
+    log,
+  }
   const uploadListener = await listenForUploads({
     listen: config.uploadListen,
     identity,
@@ -182,15 +199,8 @@ async function assemble(
       objectHandler({ uploads, storage, service: uploadService, quota, log }),
       pictureHandler({ uploads, storage, quota }),
       fileHandler({ uploads, storage, quota, maxBytes: source.maxBytes, log }),
-      tusHandler({
-        uploads: tusUploads,
-        storage,
-        videos,
-        quota,
-        maxBytes: source.maxBytes,
-        retentionSeconds: config.uploadRetentionSeconds,
-        log,
-      }),
+      tusHandler(tusTools),
+      ticketHandler({ ...tusTools, tickets }),
     ],
     log,
   })

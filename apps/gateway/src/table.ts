@@ -32,6 +32,7 @@ import { settingRoutes } from './api/setting/setting-routes.ts'
 import { tagRoutes } from './api/tag/tag-routes.ts'
 import { themeRoutes } from './api/theme/theme-routes.ts'
 import { thirdPartyTokenRoutes } from './api/third-party-token/third-party-token-routes.ts'
+import { ticketRoutes } from './api/upload/ticket-routes.ts'
 import { tusRoutes } from './api/upload/tus-routes.ts'
 import { uploadRoutes } from './api/upload/upload-routes.ts'
 import { userRoutes } from './api/user/user-routes.ts'
@@ -79,6 +80,7 @@ export const routes: readonly Route[] = [
   ...queueJobRoutes,
   ...uploadRoutes,
   ...tusRoutes,
+  ...ticketRoutes,
   ...reportRoutes,
   ...insightRoutes,
   ...downloadReportRoutes,

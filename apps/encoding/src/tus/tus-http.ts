@@ -12,7 +12,7 @@ import type { UploadCall, UploadHandler } from '../upload/upload-listener.ts'
 import { REQUEST_LIFETIME_SECONDS, type Reservation, type UploadQuota, withReservation } from '../upload/upload-quota.ts'
 import { SWEEP_SECONDS } from '../upload/upload-store.ts'
 import { finishUpload, isFinal, toError } from './finish-upload.ts'
-import { readChecksum, receiveParts, uploadLocked } from './receive-parts.ts'
+import { type Checksum, readChecksum, receiveParts, uploadLocked } from './receive-parts.ts'
 import { readMetadata } from './tus-metadata.ts'
 import type { Owner, TusStore, TusUpload } from './tus-store.ts'
 
@@ -29,7 +29,7 @@ export interface TusTools {
 const VERSION = '1.0.0'
 /** A complete upload rejected with one of these kinds becomes a video later. */
 const RETRIED_KINDS: readonly ErrorKind[] = ['unavailable', 'conflict', 'exhausted']
-const PARTS_TYPE = 'application/offset+octet-stream'
+export const PARTS_TYPE = 'application/offset+octet-stream'
 /**
  * Maximum wait for the lease. Another writer releases it within a second of the request, and the
  * lease of a dead one expires within three.
@@ -64,7 +64,7 @@ export function tusHandler(tools: TusTools): UploadHandler {
   }
 }
 
-function requireVersion({ headers }: IncomingMessage): void {
+export function requireVersion({ headers }: IncomingMessage): void {
   if (headers['tus-resumable'] === VERSION) return
   throw new DomainError('invalid', 'TUS_VERSION_UNKNOWN', `the header Tus-Resumable must be ${VERSION}`)
 }
@@ -98,7 +98,7 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
   sendHeaders(response, 201, { ...headers, ...statusHeaders(now), ...(await finishComplete(tools, now, call.signal)) })
 }
 
-async function sendOffset(tools: TusTools, { response, signal }: UploadCall, { uploadId }: TusUpload): Promise<void> {
+export async function sendOffset(tools: TusTools, { response, signal }: UploadCall, { uploadId }: TusUpload): Promise<void> {
   // The client is about to continue, so the bytes that an earlier request still holds must be
   // counted first.
   const upload = await waitForLease(tools, uploadId, signal)
@@ -114,7 +114,7 @@ async function sendOffset(tools: TusTools, { response, signal }: UploadCall, { u
   })
 }
 
-async function append(tools: TusTools, call: UploadCall, { uploadId, error }: TusUpload): Promise<void> {
+export async function append(tools: TusTools, call: UploadCall, { uploadId, error }: TusUpload): Promise<void> {
   const { request, response, signal } = call
   // HEAD also reports this error, but its response has no body for the message.
   if (error) throw toError(error)
@@ -147,7 +147,7 @@ async function receive(tools: TusTools, { request, signal }: UploadCall, uploadI
         retryAfter: 1,
       })
     }
-    const declared = readLength(request, tools.maxBytes)
+    const declared = readLength(request, maxBytesOf(tools, upload))
     if (declared !== undefined && declared !== (upload.length ?? declared)) {
       throw invalid([{ field: 'Upload-Length', message: `was already set to ${upload.length}` }])
     }
@@ -157,26 +157,48 @@ async function receive(tools: TusTools, { request, signal }: UploadCall, uploadI
     const isComplete = length !== undefined && upload.received === length
     if (!isComplete) await renewReservation(tools, upload, length, signal)
     if (declared !== undefined && upload.length === undefined) await tools.uploads.setLength(uploadId, upload.fence, declared)
-    const stopping = new AbortController()
-    const stop = () => stopping.abort()
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
-    let reserved = length ?? upload.received
-    const onPart = async (bytes: number) => {
-      if (length !== undefined) return
-      await tools.quota.reserve(toReservation(tools, upload, bytes), signal)
-      reserved = bytes
-    }
-    const receiveAll = () =>
-      receiveParts(tools, upload, request, { checksum, maxBytes: length ?? tools.maxBytes, onPart, stopping: stopping.signal })
-    const received = isComplete
-      ? await receiveAll()
-      : await withReservation(tools, () => toReservation(tools, upload, reserved), receiveAll)
-    if (!request.complete) throw uploadLocked()
-    return { ...upload, length, received }
+    return await receiveBody(tools, { request, signal }, { ...upload, length }, checksum)
   } finally {
     await tools.uploads.release(uploadId, upload.fence)
   }
+}
+
+/**
+ * Appends the body to an upload whose lease the caller holds and whose bytes are reserved. Returns the updated upload.
+ * Throws UPLOAD_LOCKED if another request continues it.
+ */
+export async function receiveBody(
+  tools: TusTools,
+  { request, signal }: Pick<UploadCall, 'request' | 'signal'>,
+  upload: TusUpload,
+  checksum: Checksum | undefined,
+): Promise<TusUpload> {
+  const { length } = upload
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  let reserved = length ?? upload.received
+  const onPart = async (bytes: number) => {
+    if (length !== undefined) return
+    await tools.quota.reserve(toReservation(tools, upload, bytes), signal)
+    reserved = bytes
+  }
+  const receiveAll = () =>
+    receiveParts(tools, upload, request, {
+      checksum,
+      maxBytes: length ?? maxBytesOf(tools, upload),
+      onPart,
+      stopping: stopping.signal,
+    })
+  const received =
+    upload.received === length ? await receiveAll() : await withReservation(tools, () => toReservation(tools, upload, reserved), receiveAll)
+  if (!request.complete) throw uploadLocked()
+  return { ...upload, received }
+}
+
+function maxBytesOf({ maxBytes }: TusTools, { ticket }: TusUpload): number {
+  return Math.min(maxBytes, ticket?.maxBytes ?? maxBytes)
 }
 
 /**
@@ -193,7 +215,7 @@ async function renewReservation(tools: TusTools, upload: TusUpload, length: numb
 }
 
 /** Returns the reservation. It outlives the row of the upload, whose sweep releases it. */
-function toReservation(
+export function toReservation(
   { retentionSeconds }: Pick<TusTools, 'retentionSeconds'>,
   { uploadId, organisationId }: Pick<TusUpload, 'uploadId' | 'organisationId'>,
   bytes: number,
@@ -201,7 +223,7 @@ function toReservation(
   return { id: uploadId, organisationId, bytes, isOpen: true, lifetimeSeconds: retentionSeconds + SWEEP_SECONDS }
 }
 
-async function waitForLease({ uploads }: TusTools, uploadId: string, signal: AbortSignal): Promise<TusUpload> {
+export async function waitForLease({ uploads }: TusTools, uploadId: string, signal: AbortSignal): Promise<TusUpload> {
   for (const until = performance.now() + LEASE_WAIT_MS; ; ) {
     const leased = await uploads.lease(uploadId)
     if (leased) return leased
@@ -217,7 +239,7 @@ async function waitForLease({ uploads }: TusTools, uploadId: string, signal: Abo
  * Returns the headers with the video of a complete upload. If the catalogue is unavailable, or the
  * organisation has too many jobs, the video is created later.
  */
-async function finishComplete(tools: TusTools, upload: TusUpload, signal: AbortSignal): Promise<Record<string, string>> {
+export async function finishComplete(tools: TusTools, upload: TusUpload, signal: AbortSignal): Promise<Record<string, string>> {
   if (upload.length === undefined || upload.received < upload.length) return {}
   try {
     return idHeaders(await finishUpload(tools, upload, signal))
@@ -231,11 +253,11 @@ function idHeaders({ videoId, jobId }: { videoId: string; jobId: string }): Reco
   return videoId === '' ? {} : { 'X-Video-Id': videoId, 'X-Job-Id': jobId }
 }
 
-function statusHeaders({ received, expires }: TusUpload): Record<string, string> {
+export function statusHeaders({ received, expires }: TusUpload): Record<string, string> {
   return { 'Upload-Offset': String(received), 'Upload-Expires': expires.toUTCString() }
 }
 
-function sendHeaders(response: ServerResponse, status: number, headers: Record<string, string>): void {
+export function sendHeaders(response: ServerResponse, status: number, headers: Record<string, string>): void {
   response.writeHead(status, { ...headers, 'Tus-Resumable': VERSION, ...(status !== 204 && { 'Content-Length': '0' }) }).end()
 }
 
@@ -259,7 +281,7 @@ function resolveOrganisation(owner: Owner, requested: string | undefined): strin
   throw invalid([{ field: 'Upload-Metadata', message: 'must have organisation_id with a system key' }])
 }
 
-function readLength(request: IncomingMessage, maxBytes: number): number | undefined {
+export function readLength(request: IncomingMessage, maxBytes: number): number | undefined {
   const length = readInteger(request, 'Upload-Length')
   if (length === 0) throw invalid([{ field: 'Upload-Length', message: 'must be greater than 0' }])
   if (length !== undefined && length > maxBytes) {

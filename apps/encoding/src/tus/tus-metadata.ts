@@ -9,6 +9,8 @@ export interface UploadMetadata {
   filename: string
   organisationId: string | undefined
   visibility: (typeof VISIBILITIES)[number]
+  /** Content type of the file. Empty if it was not sent. */
+  filetype: string
 }
 
 /**
@@ -34,5 +36,11 @@ export function readMetadata(header: string): UploadMetadata {
   const requested = pairs.get('visibility') ?? 'public'
   const visibility = VISIBILITIES.find((known) => known === requested)
   if (!visibility) throw invalidHeader(`visibility must be one of ${VISIBILITIES.join(', ')}`)
-  return { title: text('title') || filename, filename: filename || 'video', organisationId: pairs.get('organisation_id'), visibility }
+  return {
+    title: text('title') || filename,
+    filename: filename || 'video',
+    organisationId: pairs.get('organisation_id'),
+    visibility,
+    filetype: text('filetype'),
+  }
 }

@@ -2,6 +2,7 @@ import type { ErrorKind } from '@vitascope/errors'
 import type { Principal } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 import { isSweepPaused, NO_SWEEP_HOLD } from '../objects/sweep-hold.ts'
+import type { Ticket } from '../upload/upload-ticket.ts'
 
 export type Owner = Extract<Principal, { kind: 'user' }>
 
@@ -24,6 +25,8 @@ export interface TusUpload {
   jobId: string
   error: TusError | undefined
   expires: Date
+  /** Limits of an upload without a key. Undefined for others. */
+  ticket: Ticket | undefined
 }
 
 /** Why a complete upload did not become a video. */
@@ -38,7 +41,9 @@ export interface TusPart {
   bytes: number
 }
 
-export type NewTusUpload = Pick<TusUpload, 'uploadId' | 'organisationId' | 'owner' | 'metadata' | 'title' | 'filename' | 'length'>
+export type NewTusUpload = Pick<TusUpload, 'uploadId' | 'organisationId' | 'owner' | 'metadata' | 'title' | 'filename' | 'length'> & {
+  ticket?: Ticket
+}
 
 export interface TusStore {
   create(upload: NewTusUpload, retentionSeconds: number): Promise<TusUpload>
@@ -56,6 +61,15 @@ export interface TusStore {
    */
   addParts(uploadId: string, fence: number, parts: readonly TusPart[], retentionSeconds: number): Promise<boolean>
   setLength(uploadId: string, fence: number, length: number): Promise<void>
+  /**
+   * Starts an incomplete upload again without its parts. Returns the objects of the parts, or undefined if the lease is
+   * over.
+   */
+  restart(
+    uploadId: string,
+    fence: number,
+    begin: { length: number | undefined; title: string; filename: string },
+  ): Promise<string[] | undefined>
   /** Returns the parts in order. */
   listParts(uploadId: string): Promise<TusPart[]>
   /**
@@ -91,11 +105,14 @@ export function createTusStore(db: Db): TusStore {
   const hasChangedRow = async (text: string, values: unknown[]) => (await db.query(text, values)).length === 1
 
   return {
-    async create({ uploadId, organisationId, owner, metadata, title, filename, length }, retentionSeconds) {
+    async create({ uploadId, organisationId, owner, metadata, title, filename, length, ticket }, retentionSeconds) {
       const created = await queryUpload(
-        `insert into tus_upload (upload_id, organisation_id, owner, metadata, title, filename, length, expire_time)
-         values ($1, $2, $3, $4, $5, $6, $7, now() + $8::int * interval '1 second') returning ${COLUMNS}`,
-        [uploadId, organisationId, JSON.stringify(owner), metadata, title, filename, length ?? null, retentionSeconds],
+        `insert into tus_upload (upload_id, organisation_id, owner, metadata, title, filename, length, expire_time, ticket)
+         values ($1, $2, $3, $4, $5, $6, $7, now() + $8::int * interval '1 second', $9) returning ${COLUMNS}`,
+        [
+          ...[uploadId, organisationId, JSON.stringify(owner), metadata, title, filename, length ?? null, retentionSeconds],
+          ticket === undefined ? null : JSON.stringify(ticket),
+        ],
       )
       if (!created) throw new Error('the insert of an upload returned no row')
       return created
@@ -141,6 +158,17 @@ export function createTusStore(db: Db): TusStore {
     async setLength(uploadId, fence, length) {
       await db.query('update tus_upload set length = $3 where upload_id = $1 and fence = $2 and length is null', [uploadId, fence, length])
     },
+    restart: (uploadId, fence, { length, title, filename }) =>
+      db.transaction(async (tx) => {
+        const rows = await tx.query(
+          `update tus_upload set received = 0, parts = 0, length = $3, title = $4, filename = $5
+           where upload_id = $1 and fence = $2 and drop_time is null and video_id is null and error is null returning 1`,
+          [uploadId, fence, length ?? null, title, filename],
+        )
+        if (rows.length === 0) return undefined
+        const parts = await tx.query<{ object: string }>('delete from tus_part where upload_id = $1 returning object', [uploadId])
+        return parts.map(({ object }) => object)
+      }),
     async listParts(uploadId) {
       const rows = await db.query<{ object: string; bytes: string }>(
         'select object, bytes from tus_part where upload_id = $1 order by part',
@@ -196,7 +224,7 @@ export function createTusStore(db: Db): TusStore {
 }
 
 const COLUMNS =
-  'upload_id, organisation_id, owner, metadata, title, filename, length, received, parts, fence, video_id, job_id, error, expire_time'
+  'upload_id, organisation_id, owner, metadata, title, filename, length, received, parts, fence, video_id, job_id, error, expire_time, ticket'
 
 interface Row {
   upload_id: string
@@ -213,6 +241,7 @@ interface Row {
   job_id: string | null
   error: TusError | null
   expire_time: Date
+  ticket: Ticket | null
 }
 
 function toUpload(row: Row): TusUpload {
@@ -231,5 +260,6 @@ function toUpload(row: Row): TusUpload {
     jobId: row.job_id ?? '',
     error: row.error ?? undefined,
     expires: row.expire_time,
+    ticket: row.ticket ?? undefined,
   }
 }

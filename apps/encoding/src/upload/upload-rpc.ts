@@ -5,16 +5,22 @@ import { canSee, foreignOrganisation, requireUser } from '@vitascope/principal'
 import type { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { checkText, isId, isUuid } from '@vitascope/request'
 import type { UploadService } from './upload-service.ts'
+import { TICKET_KINDS, type TicketService } from './upload-ticket.ts'
 
 const MAX_NAME_LENGTH = 255
+const MIN_TICKET_SECONDS = 60
+const MAX_TICKET_SECONDS = 86_400
+const VISIBILITIES = ['public', 'unlisted', 'private']
 
 export function uploadHandlers({
   db,
   service,
+  tickets,
   codec,
 }: {
   db: Db
   service: UploadService
+  tickets: TicketService
   /**
    * Codec of responses stored for idempotency. They grant access to uploads, so they are encrypted.
    */
@@ -48,6 +54,31 @@ export function uploadHandlers({
       requireOrganisation(principal, organisationId)
       const sourceUrl = isUuid(link.uploadId) ? await service.claim(link, organisationId, signal) : undefined
       return { recognised: sourceUrl !== undefined, sourceUrl: sourceUrl ?? '' }
+    },
+    async createTicket({ organisationId, maxBytes, lifetimeSeconds, kinds, title, visibility }, { principal, signal, idempotency }) {
+      requireOrganisation(principal, organisationId)
+      const problems = [
+        ...checkText('title', title, { max: MAX_NAME_LENGTH }),
+        ...(maxBytes < 0 || maxBytes > tickets.maxBytes
+          ? [{ field: 'max_bytes', message: `must be 1 to ${tickets.maxBytes}, the maximum size of an upload` }]
+          : []),
+        ...(lifetimeSeconds < MIN_TICKET_SECONDS || lifetimeSeconds > MAX_TICKET_SECONDS
+          ? [{ field: 'lifetime_seconds', message: `must be ${MIN_TICKET_SECONDS} to ${MAX_TICKET_SECONDS}` }]
+          : []),
+        ...(VISIBILITIES.includes(visibility) ? [] : [{ field: 'visibility', message: `must be one of ${VISIBILITIES.join(', ')}` }]),
+      ]
+      const known = TICKET_KINDS.filter((kind) => kinds.includes(kind))
+      if (known.length === 0 || known.length < kinds.length) {
+        problems.push({ field: 'kinds', message: `must be one or more of ${TICKET_KINDS.join(', ')}, without repetitions` })
+      }
+      requireValid(problems)
+      const owner = requireUser(principal)
+      const limit = maxBytes === 0 ? tickets.maxBytes : maxBytes
+      const ticket = { organisationId, owner, maxBytes: limit, kinds: known, lifetimeSeconds, title, visibility }
+      return withIdempotency(db, { signal, idempotency }, codec(), async () => ({
+        ...(await tickets.create(ticket, signal)),
+        maxBytes: limit,
+      }))
     },
     async discardUpload({ uploadId, organisationId }, { principal, signal }) {
       requireOrganisation(principal, organisationId)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
 import { pathPart } from '../../server/schema/fields.ts'
 
-const optionsHeaders = {
+export const tusOptionsHeaders = {
   'Tus-Resumable': '1.0.0',
   'Tus-Version': '1.0.0',
   'Tus-Extension': 'creation,creation-with-upload,creation-defer-length,checksum,expiration,termination',
@@ -18,10 +18,10 @@ const common = {
   resource: 'upload::post',
   contentTypes: [],
   response: z.object({}),
-  optionsHeaders,
+  optionsHeaders: tusOptionsHeaders,
   handle: throwUnreachable,
 } as const
-const errorCodes = {
+export const tusErrorCodes = {
   tus_version_unknown: 'The header `Tus-Resumable` is not `1.0.0` (412).',
   upload_not_found: 'The upload does not exist or has ended.',
   request_timeout: 'The body arrives at less than 8 KiB/s (408).',
@@ -43,6 +43,9 @@ const noVideo = {
     'The upload is complete, but the `minutes_per_month` quota of the organisation is used up. It does not become a video (413).',
 }
 
+/** Errors of uploads that reserve bytes and become a video. */
+export const uploadErrorCodes = { ...noVideo, ...reservation }
+
 export const createTusUpload = route({
   ...common,
   post: ['/upload/tus'],
@@ -56,7 +59,7 @@ an upload without a length, the bytes that have arrived are reserved. An upload 
 \`Upload-Expires\` contains that time.`,
   status: 201,
   errorCodes: {
-    ...errorCodes,
+    ...tusErrorCodes,
     ...noVideo,
     ...reservation,
     upload_too_large: 'The upload is larger than `max_bytes` of `GET /upload/config` (413).',
@@ -72,7 +75,7 @@ export const readTusUpload = route({
     '`Upload-Offset` is the number of bytes that are stored durably. After completion, `X-Video-Id` contains the id of the video. ' +
     'If the upload could not become a video, the response is the same error as for the last `PATCH`.',
   params,
-  errorCodes: { ...errorCodes, ...noVideo },
+  errorCodes: { ...tusErrorCodes, ...noVideo },
   proxyTo,
 })
 
@@ -87,7 +90,7 @@ export const appendTusUpload = route({
   params,
   status: 204,
   errorCodes: {
-    ...errorCodes,
+    ...tusErrorCodes,
     ...reservation,
     ...noVideo,
     offset_mismatch: '`Upload-Offset` is not the offset of the upload (409).',
@@ -104,7 +107,7 @@ export const deleteTusUpload = route({
   description: 'Removes an upload that is not complete, with its bytes.',
   params,
   status: 204,
-  errorCodes: { ...errorCodes, upload_finished: 'The upload is complete, and it is or becomes a video (409).' },
+  errorCodes: { ...tusErrorCodes, upload_finished: 'The upload is complete, and it is or becomes a video (409).' },
   proxyTo,
 })
 

@@ -237,7 +237,7 @@ function toCondition(input: z.output<typeof condition>): PolicyCondition {
 }
 
 /** Throws if an organisation named by a system key does not exist. A user's own always exists. */
-async function requireOrganisation(organisationId: string, { caller, services, call }: Context): Promise<void> {
+export async function requireOrganisation(organisationId: string, { caller, services, call }: Context): Promise<void> {
   if (caller.kind === 'user' && caller.organisationId === organisationId) return
   await services.organisations.getOrganisation({ organisationId }, call)
 }

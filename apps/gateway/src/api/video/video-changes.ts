@@ -17,13 +17,13 @@ import {
   text,
   timestamp,
 } from '../../server/schema/fields.ts'
+import { VISIBILITIES } from '../shared/visibilities.ts'
 
 const maxJsonBytes = 10_000
 
 export const pixels = (description: string) => clearable(int({ min: 1, max: 8_192 }, { description }))
 export const description = text(5_000, {}, { description: 'Description that viewers see.' })
 export const descriptionPrivate = text(5_000, {}, { description: 'Internal description of the organisation. Guests cannot read it.' })
-export const VISIBILITIES = ['public', 'unlisted', 'private'] as const
 export const visibility = oneOf(VISIBILITIES, {
   description:
     '`public`: everyone can find the video. `unlisted`: everyone with its URL can watch it, but guests do not see it in playlists and feeds. ' +

@@ -6,10 +6,10 @@ import { formatFlag, formatNumber, formatOptionalTimestamp, formatSeconds, requi
 import { ViewerContactFormResponse } from '../contact-form/contact-form-response.ts'
 import { VideoOverlayResponse, videoOverlayResponse } from '../overlay/overlay-response.ts'
 import { SettingResponse } from '../setting/setting-response.ts'
+import { VISIBILITIES } from '../shared/visibilities.ts'
 import { ThemeResponse } from '../theme/theme-response.ts'
 import { guestMetadataResponse, MetadataResponse, ownMetadataResponse } from './metadata-response.ts'
 import { PosterResponse, posterResponse } from './poster-response.ts'
-import { VISIBILITIES } from './video-changes.ts'
 import { VideoStatusResponse, videoStatusResponse } from './video-status.ts'
 import { VideoUriResponse, videoUriResponse } from './video-uri-response.ts'
 

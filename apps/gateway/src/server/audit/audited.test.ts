@@ -7,7 +7,9 @@ test('every route that changes something is audited, except those that store no 
     'get /id',
     'get /id/char{/:length}',
     // Creating an upload has an entry, its further requests have none.
+    'head /upload/ticket/:uploadId',
     'head /upload/tus/:uploadId',
+    'patch /upload/ticket/:uploadId',
     'patch /upload/tus/:uploadId',
     // Each event is a row of its own.
     'post /analytics/cmcd',

@@ -38,6 +38,7 @@ export function generalErrors(route: Route, verb: Verb): Record<string, string> 
       423: 'Another request is using the upload.',
       ...(verb !== 'head' && { 460: 'The bytes do not match the checksum.' }),
     }),
+    ...(Object.hasOwn(route.errorCodes, 'ticket_expired') && { 410: 'The ticket has expired or was used.' }),
     ...(verb === 'post' && { 422: 'The idempotency key was used with another payload.' }),
     431: 'The request line and headers have more than 16 KiB.',
     429: 'There were too many requests. The headers `Retry-After`, `RateLimit` and `RateLimit-Policy` describe the limit.',

@@ -98,7 +98,7 @@ export function createUploadProxy({
     })
     request.url = path
     // The supported tus version, also for clients that requested another one.
-    if (path.startsWith('/tus')) response.setHeader('Tus-Resumable', '1.0.0').setHeader('Tus-Version', '1.0.0')
+    if (/^\/(tus|ticket)\b/.test(path)) response.setHeader('Tus-Resumable', '1.0.0').setHeader('Tus-Version', '1.0.0')
     disableBodyTimeout(request)
     request.socket.setTimeout(IDLE_TIMEOUT_MS)
     let end = () => {}

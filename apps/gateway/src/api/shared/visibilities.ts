@@ -1,0 +1,2 @@
+/** Who can find and watch a video. */
+export const VISIBILITIES = ['public', 'unlisted', 'private'] as const
