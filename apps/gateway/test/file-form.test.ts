@@ -1,7 +1,7 @@
 // Faults: B16
 import { createHash, randomBytes } from 'node:crypto'
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { z } from 'zod'
 import { formBody, route } from '../src/server/route/route.ts'
@@ -41,18 +41,22 @@ let standIns: StandIns
 let origin: Awaited<ReturnType<typeof startOrigin>>
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let received: Received[]
-let refusal: object | undefined
+let refusal: object | 'close' | undefined
 const key = nextApiKey()
 
-beforeEach(async () => {
-  received = []
-  refusal = undefined
+beforeAll(async () => {
   standIns = await startStandIns()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
   origin = await startOrigin(receive)
   gateway = await startTestGateway([sendSample], { authAddress: standIns.address, uploadUrl: origin.url })
+  const isReady = async () => (await send(multipart([{ name: 'url', content: 'https://example.org' }]))).status === 200
+  await waitFor(isReady, { describe: 'the gateway to know the key' })
 })
-afterEach(async () => {
+beforeEach(() => {
+  received = []
+  refusal = undefined
+})
+afterAll(async () => {
   await gateway.stop(0)
   await origin.stop()
   await standIns.stop()
@@ -62,6 +66,10 @@ function receive(request: IncomingMessage, response: ServerResponse): void {
   const hash = createHash('sha256')
   const file: Received = { url: request.url ?? '', bytes: 0, sha256: '', isComplete: false, isEnded: false }
   received.push(file)
+  if (refusal === 'close') {
+    request.socket.destroy()
+    return
+  }
   if (refusal) {
     response.writeHead(400, { 'vitascope-error': Buffer.from(JSON.stringify(refusal)).toString('base64') }).end()
     return
@@ -197,8 +205,8 @@ test('an error of encoding is returned while the file still arrives', async () =
   expect([answer.status, answer.body.code]).toEqual([413, 'quota_bytes'])
 })
 
-test('503 is returned if encoding is unreachable', async () => {
-  await origin.stop()
+test('503 is returned if encoding closes the connection', async () => {
+  refusal = 'close'
   const answer = await send(multipart([file(randomBytes(1_000_000))]))
   expect([answer.status, answer.body.code]).toEqual([503, 'service_unavailable'])
 })
