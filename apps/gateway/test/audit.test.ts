@@ -11,7 +11,7 @@ let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let handled: string[] = []
 let during: () => Promise<unknown> = async () => undefined
 
-const common = { section: 'Audit log', access: 'public', response: z.unknown() } as const
+const common = { operationId: 'callThing', section: 'Audit log', access: 'public', response: z.unknown() } as const
 const handle = async () => {
   handled.push('handled')
   await during()

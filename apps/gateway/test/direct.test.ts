@@ -147,6 +147,7 @@ function comparable(response = ''): string[] {
 test('only a route without path parameters can bypass Express', () => {
   const routeWithParameter = route({
     get: ['/sample/:sampleId'],
+    operationId: 'getSample',
     section: 'Samples',
     access: 'public',
     summary: 'Read a sample',

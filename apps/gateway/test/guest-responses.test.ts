@@ -21,6 +21,7 @@ const sample = z.object({ name: z.string(), secret: z.string().optional() })
 const routes = [
   route({
     get: ['/sample/:sampleId'],
+    operationId: 'getSample',
     section: 'Samples',
     access: 'public',
     sharedByGuests: true,
@@ -38,6 +39,7 @@ const routes = [
   }),
   route({
     put: ['/sample/:sampleId'],
+    operationId: 'updateSample',
     section: 'Samples',
     access: 'user',
     summary: 'Change a sample',

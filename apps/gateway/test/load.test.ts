@@ -102,6 +102,7 @@ test('a single caller is limited to three quarters of the slots, and gets 429 be
 test('an overload rejection has the usual format, and writes, preflights and pages are admitted', async () => {
   const taking = route({
     get: ['/taking/:id'],
+    operationId: 'takeSample',
     section: 'Samples',
     access: 'public',
     cost: 'write',
@@ -177,6 +178,7 @@ test('stop finishes running requests and accepts no new ones', async () => {
 test('slow bodies use no slots of other requests', async () => {
   const submit = route({
     post: ['/sample/submission'],
+    operationId: 'submitSample',
     section: 'Samples',
     access: 'public',
     summary: 'Send a sample',

@@ -8,6 +8,7 @@ const row = z.strictObject({ name: z.string().max(20), count: z.union([z.int(), 
 export const sampleRoutes: Route[] = [
   route({
     get: ['/sample/:sampleId'],
+    operationId: 'getSample',
     section: 'Samples',
     access: 'public',
     summary: 'Read a sample',
@@ -18,6 +19,7 @@ export const sampleRoutes: Route[] = [
   }),
   route({
     get: ['/sample/all', '/samples{/:order}'],
+    operationId: 'listSamples',
     section: 'Samples',
     access: 'super',
     resource: 'sample::get',
@@ -28,6 +30,7 @@ export const sampleRoutes: Route[] = [
   }),
   route({
     get: ['/sample/id'],
+    operationId: 'takeNumber',
     section: 'Samples',
     access: 'public',
     readOnly: false,
@@ -37,6 +40,7 @@ export const sampleRoutes: Route[] = [
   }),
   route({
     post: ['/sample'],
+    operationId: 'createSample',
     aliases: [{ verb: 'put', path: '/sample/create' }],
     section: 'Samples',
     access: 'user',
@@ -60,6 +64,7 @@ export const sampleRoutes: Route[] = [
   }),
   route({
     post: ['/sample/rows'],
+    operationId: 'createSamples',
     section: 'Samples',
     access: 'user',
     summary: 'Create several samples',
@@ -69,6 +74,7 @@ export const sampleRoutes: Route[] = [
   }),
   route({
     put: ['/sample/order'],
+    operationId: 'orderSamples',
     section: 'Samples',
     access: 'user',
     resource: 'sample::post',
@@ -80,6 +86,7 @@ export const sampleRoutes: Route[] = [
   }),
   route({
     put: ['/sample/record'],
+    operationId: 'createSampleRecord',
     section: 'Samples',
     access: 'user',
     resource: 'sample::post',
@@ -90,6 +97,7 @@ export const sampleRoutes: Route[] = [
   }),
   route({
     delete: ['/sample/:sampleId'],
+    operationId: 'deleteSample',
     section: 'Samples',
     access: 'system',
     summary: 'Delete a sample',
@@ -99,6 +107,7 @@ export const sampleRoutes: Route[] = [
   }),
   route({
     get: ['/sample/script'],
+    operationId: 'createSampleByScript',
     section: 'Samples',
     access: 'system',
     resource: 'sample::post',
@@ -111,6 +120,7 @@ export const sampleRoutes: Route[] = [
   }),
   route({
     get: ['/sample/:sampleId/password/:password'],
+    operationId: 'trySamplePassword',
     section: 'Samples',
     access: 'public',
     resource: 'sample::get',

@@ -23,6 +23,7 @@ const Line = z.strictObject({
 
 export const acceptCmcd = route({
   post: ['/analytics/cmcd'],
+  operationId: 'sendCmcdReport',
   section: 'Analytics',
   access: 'public',
   cost: 'event',

@@ -28,6 +28,7 @@ const description =
 
 export const getDownloads = route({
   get: ['/analytics/downloads/:organisationId'],
+  operationId: 'getDownloads',
   section,
   access: 'user',
   summary: 'Count the downloads of an organisation',
@@ -40,6 +41,7 @@ export const getDownloads = route({
 
 export const getVideoDownloads = route({
   get: ['/analytics/downloads/:organisationId/video/:videoId'],
+  operationId: 'getVideoDownloads',
   section,
   access: 'user',
   summary: 'Count the downloads of a video',

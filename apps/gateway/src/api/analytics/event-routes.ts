@@ -18,6 +18,7 @@ export const EventsResponse = z.object({
 
 export const acceptEvents = route({
   post: ['/analytics/events'],
+  operationId: 'sendPlayerEvents',
   section: 'Analytics',
   access: 'public',
   cost: 'event',

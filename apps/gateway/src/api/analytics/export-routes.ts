@@ -12,6 +12,7 @@ const FORMATS = {
 
 export const exportDays = route({
   get: ['/analytics/export/:organisationId'],
+  operationId: 'exportAnalytics',
   section: 'Analytics',
   access: 'user',
   cost: 'work',

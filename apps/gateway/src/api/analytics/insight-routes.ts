@@ -24,6 +24,7 @@ another day. Do not add up the numbers of several days.`
 
 export const getHeatmap = route({
   get: ['/analytics/heatmap/:organisationId/video/:videoId'],
+  operationId: 'getVideoHeatmap',
   section,
   access,
   summary: 'Read how often each part was watched',
@@ -60,6 +61,7 @@ export const getHeatmap = route({
 
 export const getRealtime = route({
   get: ['/analytics/realtime/:organisationId'],
+  operationId: 'getRealtimeViews',
   section,
   access,
   summary: 'Count the current views',
@@ -79,6 +81,7 @@ export const getRealtime = route({
 
 export const listViewerDays = route({
   get: ['/analytics/viewers/:organisationId/per-day'],
+  operationId: 'listViewersByDay',
   section,
   access,
   summary: 'Count distinct viewers by day',
@@ -98,6 +101,7 @@ export const listViewerDays = route({
 
 export const listVideoViewerDays = route({
   get: ['/analytics/viewers/:organisationId/video/:videoId/per-day'],
+  operationId: 'listVideoViewersByDay',
   section,
   access,
   summary: 'Count distinct viewers of a video by day',
@@ -118,6 +122,7 @@ export const listVideoViewerDays = route({
 
 export const listQualityDays = route({
   get: ['/analytics/qoe/:organisationId/video/:videoId/per-day'],
+  operationId: 'listVideoQualityByDay',
   section,
   access,
   summary: 'Read playback quality of a video by day',

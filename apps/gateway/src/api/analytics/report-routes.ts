@@ -48,6 +48,7 @@ const MAX_DETAILED_PAGE_SIZE = 200
 
 export const listLanguages = route({
   get: ['/analytics/language/:organisationId'],
+  operationId: 'listViewsByAudioLanguage',
   section,
   access,
   summary: 'Count views by audio language',
@@ -65,6 +66,7 @@ export const listLanguages = route({
 
 export const listSubtitles = route({
   get: ['/analytics/language/subtitle/:organisationId'],
+  operationId: 'listViewsBySubtitleLanguage',
   section,
   access,
   summary: 'Count views by subtitle language',
@@ -82,6 +84,7 @@ export const listSubtitles = route({
 
 export const getViews = route({
   get: ['/analytics/views/:organisationId'],
+  operationId: 'getViews',
   section,
   access,
   summary: 'Count the views of an organisation',
@@ -102,6 +105,7 @@ export const getViews = route({
 
 export const listDays = route({
   get: ['/analytics/views/:organisationId/per-day'],
+  operationId: 'listViewsByDay',
   section,
   access,
   summary: 'Count the views of an organisation by day',
@@ -132,6 +136,7 @@ export const listDays = route({
 
 export const listVideos = route({
   get: ['/analytics/views/:organisationId/per-video'],
+  operationId: 'listViewsByVideo',
   section,
   access,
   summary: 'Count the views of each video',
@@ -173,6 +178,7 @@ export const listVideos = route({
 
 export const getVideo = route({
   get: ['/analytics/views/:organisationId/video/:videoId'],
+  operationId: 'getVideoViews',
   section,
   access,
   summary: 'Count the views of a video',
@@ -191,6 +197,7 @@ export const getVideo = route({
 
 export const listVideoDays = route({
   get: ['/analytics/views/:organisationId/video/:videoId/per-day'],
+  operationId: 'listVideoViewsByDay',
   section,
   access,
   summary: 'Count the views of a video by day',
@@ -219,6 +226,7 @@ export const listVideoDays = route({
 
 export const getDurationViewed = route({
   get: ['/analytics/duration-viewed/:organisationId/video/:videoId'],
+  operationId: 'getVideoDurationViewed',
   section,
   access,
   summary: 'Read how much of a video was watched',

@@ -10,6 +10,7 @@ const retention = 'Sessions are deleted with the events of their days, and when 
 
 export const getSession = route({
   get: ['/analytics/session/:viewId'],
+  operationId: 'getViewSession',
   section,
   access,
   summary: 'Read the session of a view',
@@ -24,6 +25,7 @@ export const getSession = route({
 
 export const listSessions = route({
   get: ['/analytics/sessions/:videoId'],
+  operationId: 'listViewSessions',
   section,
   access,
   summary: 'List the sessions of a video',

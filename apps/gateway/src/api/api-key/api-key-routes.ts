@@ -28,6 +28,7 @@ const apiKey = pathPart({ description: 'The API key. It is a secret.', example: 
 
 export const getApiKey = route({
   get: ['/apikey/:apiKey'],
+  operationId: 'getApiKey',
   section: 'API keys',
   access: 'user',
   summary: 'Read the permissions of a key',
@@ -44,6 +45,7 @@ export const getApiKey = route({
 
 export const listResources = route({
   get: ['/apikey/acl-list'],
+  operationId: 'listAclResources',
   section: 'API keys',
   access: 'system',
   summary: 'List the resources for keys',
@@ -59,6 +61,7 @@ export const listKeysOfUser = route({
   // The response contains key values, so reads are audited too.
   audited: true,
   get: ['/apikey/user/:userId', '/apikey/user_id/:userId'],
+  operationId: 'listUserApiKeys',
   section: 'API keys',
   access: 'system',
   summary: 'List the keys of a user',
@@ -77,6 +80,7 @@ export const listKeysOfOrganisation = route({
   // The response contains key values, so reads are audited too.
   audited: true,
   get: ['/apikey/organisation/:organisationId'],
+  operationId: 'listOrganisationApiKeys',
   section: 'API keys',
   access: 'system',
   summary: 'List the keys of an organisation',
@@ -93,6 +97,7 @@ export const listKeysOfOrganisation = route({
 
 export const createApiKey = route({
   post: ['/apikey/:userId/generate'],
+  operationId: 'createApiKey',
   section: 'API keys',
   access: 'system',
   summary: 'Create a key for a user',
@@ -126,6 +131,7 @@ export const createApiKey = route({
 
 export const regenerateApiKey = route({
   put: ['/apikey/:apiKey/regenerate'],
+  operationId: 'regenerateApiKey',
   section: 'API keys',
   access: 'system',
   summary: 'Replace the value of a key',
@@ -143,6 +149,7 @@ export const regenerateApiKey = route({
 
 export const revokeApiKey = route({
   delete: ['/apikey/:apiKey'],
+  operationId: 'revokeApiKey',
   section: 'API keys',
   access: 'super',
   summary: 'Revoke a key',

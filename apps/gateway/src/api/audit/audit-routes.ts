@@ -24,6 +24,7 @@ const MAX_CALLS = 10
 
 export const listAudit = route({
   get: ['/audit'],
+  operationId: 'listAuditEntries',
   section: 'Audit log',
   access: 'super',
   summary: 'List the entries of the audit log',

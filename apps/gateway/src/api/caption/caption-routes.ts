@@ -40,6 +40,7 @@ const WRITERS = {
 
 export const getCaption = route({
   get: ['/caption/:id{.:format}'],
+  operationId: 'getCaption',
   section: 'Captions',
   access: 'user',
   summary: 'Read a caption',
@@ -61,6 +62,7 @@ export const getCaption = route({
 
 export const createCaption = route({
   post: ['/caption'],
+  operationId: 'createCaptions',
   section: 'Captions',
   access: 'user',
   cost: 'work',
@@ -82,6 +84,7 @@ export const createCaption = route({
 
 export const updateCaption = route({
   put: ['/caption/:captionId'],
+  operationId: 'updateCaption',
   section: 'Captions',
   access: 'user',
   cost: 'work',
@@ -119,6 +122,7 @@ export const updateCaption = route({
 
 export const deleteCaption = route({
   delete: ['/caption/:captionId'],
+  operationId: 'deleteCaption',
   section: 'Captions',
   access: 'user',
   summary: 'Delete captions',

@@ -26,6 +26,7 @@ const preview = flag({ description: 'Marks the clip as a preview.' })
 
 export const createClip = route({
   post: ['/collaborate/clip/:collaborateId/post'],
+  operationId: 'createClip',
   section,
   access,
   summary: 'Add a clip to a collaboration entry',
@@ -50,6 +51,7 @@ export const createClip = route({
 
 export const getClip = route({
   get: ['/collaborate/clip/:clipId'],
+  operationId: 'getClip',
   section,
   access,
   summary: 'Read a clip',
@@ -64,6 +66,7 @@ export const getClip = route({
 
 export const updateClip = route({
   put: ['/collaborate/clip/:clipId/put'],
+  operationId: 'updateClip',
   section,
   access,
   summary: 'Change a clip',
@@ -101,6 +104,7 @@ export const updateClip = route({
 
 export const deleteClip = route({
   delete: ['/collaborate/clip/:clipId/delete'],
+  operationId: 'deleteClip',
   section,
   access,
   summary: 'Delete a clip',
@@ -115,6 +119,7 @@ export const deleteClip = route({
 
 export const orderClips = route({
   put: ['/collaborate/clip/:collaborateId/order'],
+  operationId: 'reorderClips',
   section,
   access,
   summary: 'Reorder the clips of a collaboration entry',

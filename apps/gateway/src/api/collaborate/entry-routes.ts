@@ -15,6 +15,7 @@ const user = idField('user', { description: 'Id of a user of the video’s organ
 
 export const listEntries = route({
   get: ['/collaborate/:videoId'],
+  operationId: 'listCollaborationEntries',
   section,
   access,
   summary: 'List the collaboration entries of a video',
@@ -34,6 +35,7 @@ export const listEntries = route({
 
 export const getEntryByEmail = route({
   get: ['/collaborate/:videoId/user/:email'],
+  operationId: 'getCollaborationEntryByEmail',
   section,
   access,
   summary: 'Read the collaboration entry of an email address',
@@ -50,6 +52,7 @@ export const getEntryByEmail = route({
 
 export const createEntry = route({
   post: ['/collaborate/:videoId'],
+  operationId: 'createCollaborationEntry',
   section,
   access,
   summary: 'Create a collaboration entry of a video',
@@ -70,6 +73,7 @@ export const createEntry = route({
 
 export const getEntry = route({
   get: ['/collaborate/item/:collaborateId'],
+  operationId: 'getCollaborationEntry',
   section,
   access,
   summary: 'Read a collaboration entry',
@@ -83,6 +87,7 @@ export const getEntry = route({
 
 export const updateEntry = route({
   put: ['/collaborate/item/:collaborateId/put'],
+  operationId: 'updateCollaborationEntry',
   section,
   access,
   summary: 'Change a collaboration entry',
@@ -115,6 +120,7 @@ export const updateEntry = route({
 
 export const deleteEntry = route({
   delete: ['/collaborate/item/:collaborateId', '/collaborate/item/:collaborateId/delete'],
+  operationId: 'deleteCollaborationEntry',
   section,
   access,
   summary: 'Delete a collaboration entry',

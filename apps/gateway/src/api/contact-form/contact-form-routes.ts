@@ -12,6 +12,7 @@ const formId = z.object({ contactFormId: id('contact form') })
 
 export const listContactForms = route({
   get: ['/contact-form'],
+  operationId: 'listContactForms',
   section: 'Contact forms',
   access: 'user',
   summary: 'List contact forms',
@@ -32,6 +33,7 @@ export const listContactForms = route({
 
 export const getContactForm = route({
   get: ['/contact-form/:contactFormId'],
+  operationId: 'getContactForm',
   section: 'Contact forms',
   access: 'user',
   summary: 'Read a contact form',
@@ -48,6 +50,7 @@ const capture = (data: string) => flag({ description: `\`1\` adds a field for ${
 
 export const createContactForm = route({
   post: ['/contact-form'],
+  operationId: 'createContactForm',
   section: 'Contact forms',
   access: 'user',
   summary: 'Create a contact form',
@@ -87,6 +90,7 @@ export const createContactForm = route({
 
 export const deleteContactForm = route({
   delete: ['/contact-form/:contactFormId'],
+  operationId: 'deleteContactForm',
   section: 'Contact forms',
   access: 'user',
   summary: 'Delete a contact form',

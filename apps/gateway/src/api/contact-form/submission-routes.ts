@@ -17,6 +17,7 @@ const newSubmission = z.strictObject({
 
 export const submitContactForm = route({
   post: ['/contact-form/:contactFormId/submission'],
+  operationId: 'submitContactForm',
   section: 'Contact forms',
   access: 'public',
   summary: 'Submit a contact form',
@@ -41,6 +42,7 @@ submit a form 1,000 times a minute. The number of stored submissions is not limi
 
 export const listSubmissions = route({
   get: ['/contact-form/:contactFormId/submission'],
+  operationId: 'listContactFormSubmissions',
   section: 'Contact forms',
   access: 'user',
   summary: 'List the submissions of a contact form',
@@ -60,6 +62,7 @@ export const listSubmissions = route({
 
 export const deleteSubmission = route({
   delete: ['/contact-form/:contactFormId/submission/:submissionId'],
+  operationId: 'deleteContactFormSubmission',
   section: 'Contact forms',
   access: 'user',
   summary: 'Delete a submission of a contact form',

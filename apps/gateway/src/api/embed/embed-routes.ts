@@ -18,6 +18,7 @@ const expired = { video_expired: 'The video has expired. `detail` is the message
 
 export const getEmbedCode = route({
   get: ['/embed/:id{/:type}'],
+  operationId: 'getEmbedCode',
   section: 'Embed codes',
   access: 'public',
   summary: 'Read an embed code',
@@ -59,6 +60,7 @@ const RESPONSIVE_TYPES: ReadonlySet<string> = new Set(['responsive', 'facade'])
 
 export const getPresentationCode = route({
   get: ['/embed/presentation/:videoId'],
+  operationId: 'getPresentationEmbedCode',
   section: 'Embed codes',
   access: 'public',
   summary: 'Read the embed code with slides',

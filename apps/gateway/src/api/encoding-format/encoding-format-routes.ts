@@ -16,6 +16,7 @@ const profile = () => int({ min: 1, max: 2 ** 31 - 1 }, { description: 'Id of a 
 
 export const listProfiles = route({
   get: ['/encodingformat'],
+  operationId: 'listEncodingFormats',
   section: 'Encoding formats',
   access: 'system',
   summary: 'List the available encoding formats',
@@ -29,6 +30,7 @@ export const listProfiles = route({
 
 export const getMediaFormats = route({
   get: ['/media/encodingformat/:mediaId'],
+  operationId: 'listMediaEncodingFormats',
   section: 'Media',
   access: 'system',
   summary: 'Read the encoding formats of a media',
@@ -42,6 +44,7 @@ export const getMediaFormats = route({
 
 export const addMediaFormat = route({
   post: ['/media/encodingformat-post/:mediaId'],
+  operationId: 'addMediaEncodingFormat',
   section: 'Media',
   access: 'system',
   cost: 'work',
@@ -65,6 +68,7 @@ export const addMediaFormat = route({
 
 export const getOrganisationFormats = route({
   get: ['/organisation/encodingformat/:organisationId'],
+  operationId: 'listOrganisationEncodingFormats',
   section: 'Organisations',
   access: 'system',
   summary: 'Read the encoding formats of an organisation',
@@ -83,6 +87,7 @@ export const getOrganisationFormats = route({
 
 export const addOrganisationFormat = route({
   put: ['/organisation/encodingformat-post/:organisationId'],
+  operationId: 'addOrganisationEncodingFormat',
   section: 'Organisations',
   access: 'system',
   summary: 'Apply an encoding format to later uploads',
@@ -101,6 +106,7 @@ export const addOrganisationFormat = route({
 
 export const removeOrganisationFormat = route({
   delete: ['/organisation/encodingformat-delete/:organisationEncodingformatId'],
+  operationId: 'removeOrganisationEncodingFormat',
   section: 'Organisations',
   access: 'system',
   summary: 'Stop applying an encoding format to uploads',

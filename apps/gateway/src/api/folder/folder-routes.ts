@@ -16,6 +16,7 @@ const videoParams = z.object({ folderId: id('folder'), videoId: id('video') })
 
 export const listFolders = route({
   get: ['/folder/:organisationId'],
+  operationId: 'listFolders',
   section: 'Folders',
   access: 'user',
   summary: 'List the folders of an organisation',
@@ -36,6 +37,7 @@ export const listFolders = route({
 
 export const createFolder = route({
   post: ['/folder'],
+  operationId: 'createFolder',
   section: 'Folders',
   access: 'user',
   summary: 'Create a folder',
@@ -53,6 +55,7 @@ export const createFolder = route({
 
 export const updateFolder = route({
   put: ['/folder/:folderId/update'],
+  operationId: 'updateFolder',
   section: 'Folders',
   access: 'user',
   summary: 'Change a folder',
@@ -80,6 +83,7 @@ export const updateFolder = route({
 
 export const deleteFolder = route({
   delete: ['/folder/:folderId/delete/:organisationId'],
+  operationId: 'deleteFolder',
   aliases: [{ verb: 'put', path: '/folder/:folderId/delete/:organisationId' }],
   section: 'Folders',
   access: 'user',
@@ -96,6 +100,7 @@ export const deleteFolder = route({
 
 export const listFolderVideos = route({
   get: ['/folder/:folderId/video'],
+  operationId: 'listFolderVideoIds',
   section: 'Folders',
   access: 'user',
   summary: 'List the ids of videos in a folder',
@@ -115,6 +120,7 @@ export const listFolderVideos = route({
 
 export const addFolderVideo = route({
   post: ['/folder/:folderId/video/:videoId/add'],
+  operationId: 'addVideoToFolder',
   section: 'Folders',
   access: 'user',
   summary: 'Add a video to a folder',
@@ -132,6 +138,7 @@ export const addFolderVideo = route({
 
 export const removeFolderVideo = route({
   delete: ['/folder/:folderId/video/:videoId/delete'],
+  operationId: 'removeVideoFromFolder',
   aliases: [{ verb: 'post', path: '/folder/:folderId/video/:videoId/delete' }],
   section: 'Folders',
   access: 'user',

@@ -5,6 +5,7 @@ import { schema } from '../../server/schema/response-format.ts'
 
 export const nextId = route({
   get: ['/id'],
+  operationId: 'generateId',
   section: 'Id generation',
   access: 'public',
   readOnly: false,
@@ -21,6 +22,7 @@ export const nextId = route({
 
 export const randomId = route({
   get: ['/id/char{/:length}'],
+  operationId: 'generateRandomText',
   section: 'Id generation',
   access: 'system',
   readOnly: false,

@@ -10,6 +10,7 @@ import { JobResponse, jobResponse, RetriedJobResponse, retriedJobResponse } from
 
 export const getJob = route({
   get: ['/job/:jobId'],
+  operationId: 'getJob',
   section: 'Jobs',
   access: 'user',
   summary: 'Read a job',
@@ -24,6 +25,7 @@ export const getJob = route({
 
 export const cancelJob = route({
   delete: ['/job/:jobId'],
+  operationId: 'cancelJob',
   section: 'Jobs',
   access: 'user',
   summary: 'Cancel a job',
@@ -41,6 +43,7 @@ export const cancelJob = route({
 
 export const retryJob = route({
   post: ['/job/:jobId/retry'],
+  operationId: 'retryJob',
   section: 'Jobs',
   access: 'user',
   cost: 'work',

@@ -10,6 +10,7 @@ import { LocationResponse, locationResponse } from '../video/video-response.ts'
 
 export const findPostcode = route({
   get: ['/location/lookup/:postcode'],
+  operationId: 'lookUpPostcode',
   section: 'Location',
   access: 'user',
   summary: 'Look up a postcode',
@@ -52,6 +53,7 @@ system key selects the organisation with \`organisation_id\`. Other keys see the
 
 export const listVideosOfCountry = route({
   get: ['/location/videos/country/:country'],
+  operationId: 'listVideosByCountry',
   section: 'Location',
   access: 'user',
   summary: 'List the videos recorded in a country',
@@ -64,6 +66,7 @@ export const listVideosOfCountry = route({
 
 export const listVideosOfCity = route({
   get: ['/location/videos/city/:city'],
+  operationId: 'listVideosByCity',
   section: 'Location',
   access: 'user',
   summary: 'List the videos recorded in a city',

@@ -13,6 +13,7 @@ import { MediaResponse, mediaDetailsResponse, mediaResponse } from './media-resp
 
 export const getMedia = route({
   get: ['/media/:mediaId'],
+  operationId: 'getMedia',
   section: 'Media',
   access: 'user',
   summary: 'Read a media',
@@ -35,6 +36,7 @@ const changes = z.strictObject({
 
 export const updateMedia = route({
   put: ['/media/:mediaId'],
+  operationId: 'updateMedia',
   section: 'Media',
   access: 'user',
   cost: 'work',
@@ -77,6 +79,7 @@ const deletion = {
 
 export const deleteMedia = route({
   delete: ['/media'],
+  operationId: 'deleteMedia',
   section: 'Media',
   access: 'user',
   summary: 'Delete a media and all its videos',
@@ -97,6 +100,7 @@ export const deleteMedia = route({
 
 export const publishMedia = route({
   post: ['/media/:mediaId/publish'],
+  operationId: 'publishMedia',
   section: 'Media',
   access: 'user',
   resource: 'video::post',

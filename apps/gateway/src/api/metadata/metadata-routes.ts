@@ -12,6 +12,7 @@ const MAX_ITEMS = 100
 
 export const getMetadata = route({
   get: ['/metadata/:videoId'],
+  operationId: 'getVideoMetadata',
   section: 'Metadata',
   access: 'public',
   summary: 'Read a video with its metadata',
@@ -57,6 +58,7 @@ const READ_ONLY_MESSAGE = 'Only system keys may change or delete read-only entri
 
 export const createMetadata = route({
   post: ['/metadata/:videoId'],
+  operationId: 'addVideoMetadata',
   section: 'Metadata',
   access: 'user',
   summary: 'Add metadata to a video',
@@ -88,6 +90,7 @@ export const createMetadata = route({
 
 export const updateMetadata = route({
   put: ['/metadata/:videoId'],
+  operationId: 'updateVideoMetadata',
   section: 'Metadata',
   access: 'user',
   summary: 'Change metadata of a video',
@@ -129,6 +132,7 @@ const keyNames = field(
 
 export const deleteMetadata = route({
   delete: ['/metadata/:videoId/keys/:keyNames'],
+  operationId: 'deleteVideoMetadata',
   section: 'Metadata',
   access: 'user',
   summary: 'Delete metadata of a video',

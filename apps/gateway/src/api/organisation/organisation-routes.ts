@@ -12,6 +12,7 @@ const name = text(255, { min: 1 }, { description: 'Name of the organisation.', e
 
 export const getOrganisation = route({
   get: ['/organisation/:id'],
+  operationId: 'getOrganisation',
   section: 'Organisations',
   access: 'system',
   summary: 'Read an organisation',
@@ -26,6 +27,7 @@ export const getOrganisation = route({
 
 export const listOrganisations = route({
   get: ['/organisation/all'],
+  operationId: 'listOrganisationNames',
   section: 'Organisations',
   access: 'system',
   summary: 'List the names of active organisations by id',
@@ -68,6 +70,7 @@ const changes = z.strictObject({
 
 export const updateOrganisation = route({
   put: ['/organisation/:id'],
+  operationId: 'updateOrganisation',
   section: 'Organisations',
   access: 'system',
   summary: 'Change an organisation',
@@ -102,6 +105,7 @@ export const updateOrganisation = route({
 
 export const createOrganisation = route({
   post: ['/organisation'],
+  operationId: 'createOrganisation',
   section: 'Organisations',
   access: 'system',
   summary: 'Create an organisation',

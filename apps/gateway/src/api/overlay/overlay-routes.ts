@@ -13,6 +13,7 @@ const full = { overlays_full: 'The media already has 25 overlays.' }
 
 export const listOverlays = route({
   get: ['/overlay'],
+  operationId: 'listOverlays',
   section: 'Overlays',
   access: 'user',
   summary: 'List the overlays of an organisation',
@@ -33,6 +34,7 @@ export const listOverlays = route({
 
 export const getOverlay = route({
   get: ['/overlay/:id'],
+  operationId: 'getOverlay',
   section: 'Overlays',
   access: 'user',
   summary: 'Read an overlay',
@@ -47,6 +49,7 @@ export const getOverlay = route({
 
 export const createOverlay = route({
   post: ['/overlay'],
+  operationId: 'createOverlay',
   section: 'Overlays',
   access: 'user',
   summary: 'Create an overlay',
@@ -68,6 +71,7 @@ export const createOverlay = route({
 
 export const updateOverlay = route({
   put: ['/overlay/:id'],
+  operationId: 'updateOverlay',
   section: 'Overlays',
   access: 'user',
   summary: 'Change an overlay',
@@ -88,6 +92,7 @@ export const updateOverlay = route({
 
 export const deleteOverlay = route({
   delete: ['/overlay/:id'],
+  operationId: 'deleteOverlay',
   section: 'Overlays',
   access: 'user',
   summary: 'Delete an overlay',

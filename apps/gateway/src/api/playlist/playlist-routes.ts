@@ -24,6 +24,7 @@ const description = text(5_000, {}, { description: 'Description that viewers see
 
 export const getPlaylist = route({
   get: ['/playlist/:playlistId'],
+  operationId: 'getPlaylist',
   section: 'Playlists',
   access: 'public',
   summary: 'Read a playlist with its videos',
@@ -65,6 +66,7 @@ const maskNames: Readonly<Record<string, string>> = { monetization: 'monetizatio
 
 export const updatePlaylist = route({
   put: ['/playlist/:playlistId'],
+  operationId: 'updatePlaylist',
   section: 'Playlists',
   access: 'user',
   summary: 'Change a playlist',
@@ -97,6 +99,7 @@ export const updatePlaylist = route({
 
 export const createPlaylist = route({
   post: ['/playlist/create/:organisationId'],
+  operationId: 'createPlaylist',
   aliases: [{ verb: 'put', path: '/playlist/create/:organisationId' }],
   section: 'Playlists',
   access: 'user',
@@ -117,6 +120,7 @@ const entry = z.object({ playlistId: id('playlist'), videoId: id('video') })
 
 export const addVideo = route({
   put: ['/playlist/:playlistId/add/video/:videoId'],
+  operationId: 'addVideoToPlaylist',
   section: 'Playlists',
   access: 'user',
   summary: 'Append a video to a playlist',
@@ -132,6 +136,7 @@ export const addVideo = route({
 
 export const removeVideo = route({
   delete: ['/playlist/:playlistId/remove/video/:videoId'],
+  operationId: 'removeVideoFromPlaylist',
   aliases: [{ verb: 'put', path: '/playlist/:playlistId/remove/video/:videoId' }],
   section: 'Playlists',
   access: 'user',
@@ -155,6 +160,7 @@ export const removeVideo = route({
 
 export const listPlaylists = route({
   get: ['/playlist/organisation/:organisationId'],
+  operationId: 'listPlaylists',
   section: 'Playlists',
   access: 'user',
   summary: 'List the playlists of an organisation',
@@ -175,6 +181,7 @@ export const listPlaylists = route({
 
 export const getPlaylistFeed = route({
   get: ['/playlist/rss/:playlistId'],
+  operationId: 'getPlaylistFeed',
   section: 'Playlists',
   access: 'user',
   summary: 'Read a playlist as an RSS feed',

@@ -10,6 +10,7 @@ import { slideTimings, toTimings } from './slide-timings.ts'
 
 export const getPresentation = route({
   get: ['/presentation/:id'],
+  operationId: 'getPresentation',
   section: 'Presentations',
   access: 'public',
   summary: 'Read a presentation',
@@ -28,6 +29,7 @@ const videoId = idOrNone('video that it accompanies. It must belong to the same 
 
 export const createPresentation = route({
   post: ['/presentation'],
+  operationId: 'createPresentation',
   section: 'Presentations',
   access: 'system',
   summary: 'Create a presentation',
@@ -70,6 +72,7 @@ const changes = z.strictObject({
 
 export const updatePresentation = route({
   put: ['/presentation/:id'],
+  operationId: 'updatePresentation',
   section: 'Presentations',
   access: 'system',
   summary: 'Change a presentation and its slide times',
@@ -108,6 +111,7 @@ export const updatePresentation = route({
 
 export const deletePresentation = route({
   delete: ['/presentation/:id'],
+  operationId: 'deletePresentation',
   section: 'Presentations',
   access: 'system',
   summary: 'Delete a presentation with its slides',

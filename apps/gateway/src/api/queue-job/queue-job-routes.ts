@@ -32,6 +32,7 @@ const QueueJobResponse = z.object({
 
 export const addQueueJob = route({
   post: ['/queue-job'],
+  operationId: 'createQueueJob',
   section,
   access: 'system',
   summary: 'Add a job to the work queue',
@@ -52,6 +53,7 @@ export const addQueueJob = route({
 
 export const popQueueJob = route({
   get: ['/queue-job'],
+  operationId: 'takeQueueJob',
   section,
   access: 'system',
   readOnly: false,
@@ -72,6 +74,7 @@ not cached.`,
 
 export const deleteQueueJob = route({
   delete: ['/queue-job/:jobId'],
+  operationId: 'deleteQueueJob',
   section: 'Work queue',
   access: 'system',
   summary: 'Delete a job from the work queue',

@@ -45,6 +45,7 @@ const tooManyActive = { too_many_active_keys: 'Two other keys are active: deacti
 
 export const listPlaybackKeys = route({
   get: [keysPath],
+  operationId: 'listPlaybackKeys',
   section,
   access: 'user',
   summary: 'List the playback keys of an organisation',
@@ -62,6 +63,7 @@ export const listPlaybackKeys = route({
 
 export const createPlaybackKey = route({
   post: [keysPath],
+  operationId: 'createPlaybackKey',
   section,
   access: 'super',
   alternative,
@@ -86,6 +88,7 @@ export const createPlaybackKey = route({
 
 export const updatePlaybackKey = route({
   patch: [`${keysPath}/:keyId`],
+  operationId: 'updatePlaybackKey',
   section,
   access: 'super',
   alternative,
@@ -108,6 +111,7 @@ export const updatePlaybackKey = route({
 
 export const deletePlaybackKey = route({
   delete: [`${keysPath}/:keyId`],
+  operationId: 'deletePlaybackKey',
   section,
   access: 'super',
   alternative,

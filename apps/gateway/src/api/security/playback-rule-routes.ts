@@ -31,6 +31,7 @@ async function setRules(
 
 export const getVideoRules = route({
   get: ['/video/:videoId/playback-rules'],
+  operationId: 'getVideoPlaybackRules',
   section,
   access: 'user',
   summary: 'Read the playback rules of a video',
@@ -42,6 +43,7 @@ export const getVideoRules = route({
 
 export const setVideoRules = route({
   put: ['/video/:videoId/playback-rules'],
+  operationId: 'replaceVideoPlaybackRules',
   section,
   access: 'user',
   summary: 'Replace the playback rules of a video',
@@ -55,6 +57,7 @@ denied viewers.`,
 
 export const getOrganisationRules = route({
   get: ['/organisation/:organisationId/playback-rules'],
+  operationId: 'getOrganisationPlaybackRules',
   section,
   access: 'user',
   summary: 'Read the playback rules of an organisation',
@@ -67,6 +70,7 @@ export const getOrganisationRules = route({
 
 export const setOrganisationRules = route({
   put: ['/organisation/:organisationId/playback-rules'],
+  operationId: 'replaceOrganisationPlaybackRules',
   section,
   access: 'super',
   alternative: 'users set the rules of single videos by PUT /v2/video/{video_id}/playback-rules',
@@ -91,6 +95,7 @@ const firedRule = z.object({
 
 export const explainPlayback = route({
   post: ['/security/explain'],
+  operationId: 'explainPlaybackDecision',
   section,
   access: 'user',
   summary: 'Explain a decision about a viewer',

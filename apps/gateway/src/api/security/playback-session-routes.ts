@@ -28,6 +28,7 @@ const SessionResponse = z.object({
 
 export const listPlaybackSessions = route({
   get: ['/video/:videoId/sessions'],
+  operationId: 'listPlaybackSessions',
   section,
   access: 'user',
   summary: 'List the playback sessions of a video',
@@ -44,6 +45,7 @@ export const listPlaybackSessions = route({
 
 export const endPlaybackSession = route({
   delete: ['/video/:videoId/sessions/:sessionId'],
+  operationId: 'endPlaybackSession',
   section,
   access: 'user',
   summary: 'End a playback session',

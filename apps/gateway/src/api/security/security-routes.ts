@@ -27,6 +27,7 @@ const objectIds = text(
 
 export const checkAddress = route({
   get: ['/security/ip/:ipAddress', '/security/:ipAddress'],
+  operationId: 'checkIpAddress',
   section: 'IP security',
   access: 'system',
   summary: 'Check which videos an address may load',

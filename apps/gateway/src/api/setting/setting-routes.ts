@@ -19,6 +19,7 @@ const passwords =
 
 export const getSetting = route({
   get: ['/setting/:id'],
+  operationId: 'getSetting',
   section,
   access: 'user',
   summary: 'Read a player settings profile',
@@ -44,6 +45,7 @@ function withoutAffectedPairs(valid: SettingChanges, invalidFields: ReadonlySet<
 
 export const createSetting = route({
   post: ['/setting/:organisationId'],
+  operationId: 'createSetting',
   section,
   access: 'user',
   summary: 'Create a player settings profile',
@@ -71,6 +73,7 @@ export const createSetting = route({
 
 export const updateSetting = route({
   put: ['/setting/:settingId'],
+  operationId: 'updateSetting',
   section,
   access: 'user',
   summary: 'Change a player settings profile',
@@ -93,6 +96,7 @@ export const updateSetting = route({
 
 export const deleteSetting = route({
   delete: ['/setting/:settingId'],
+  operationId: 'deleteSetting',
   section,
   access: 'user',
   summary: 'Delete a player settings profile',
@@ -113,6 +117,7 @@ export const deleteSetting = route({
 
 export const listSettings = route({
   get: ['/setting/organisation/:organisationId'],
+  operationId: 'listSettings',
   section,
   access: 'user',
   summary: 'List the profiles of an organisation',

@@ -17,6 +17,7 @@ const organisationId = organisationIdField({
 
 export const listTags = route({
   get: ['/tag'],
+  operationId: 'listTags',
   section: 'Tags',
   access: 'user',
   summary: 'List tags with their video counts',
@@ -42,6 +43,7 @@ export const listTags = route({
 
 export const listVideoTags = route({
   get: ['/tag/video/:videoId'],
+  operationId: 'listVideoTags',
   section: 'Tags',
   access: 'user',
   summary: 'Read the tags of a video',
@@ -55,6 +57,7 @@ export const listVideoTags = route({
 
 export const addTags = route({
   post: ['/tag/video/add/:videoId{/:tags}'],
+  operationId: 'addVideoTags',
   section: 'Tags',
   access: 'user',
   summary: 'Add tags to a video',
@@ -77,6 +80,7 @@ export const addTags = route({
 
 export const deleteTags = route({
   delete: ['/tag/video/delete/:videoId/:tags'],
+  operationId: 'removeVideoTags',
   section: 'Tags',
   access: 'user',
   summary: 'Delete tags from a video',
@@ -91,6 +95,7 @@ export const deleteTags = route({
 
 export const listTaggedVideos = route({
   get: ['/video/tag/:tag'],
+  operationId: 'listVideoIdsByTag',
   section: 'Videos',
   access: 'user',
   summary: 'List the ids of videos by tags',

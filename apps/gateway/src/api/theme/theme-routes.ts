@@ -11,6 +11,7 @@ const section = 'Themes'
 
 export const getTheme = route({
   get: ['/theme/:id'],
+  operationId: 'getTheme',
   section,
   access: 'user',
   summary: 'Read a theme',
@@ -25,6 +26,7 @@ export const getTheme = route({
 
 export const listThemes = route({
   get: ['/theme'],
+  operationId: 'listThemes',
   section,
   access: 'user',
   summary: 'List the themes of an organisation',
@@ -44,6 +46,7 @@ export const listThemes = route({
 
 export const listThemeVideos = route({
   get: ['/theme/:id/videos'],
+  operationId: 'listThemeVideos',
   section,
   access: 'user',
   summary: 'List the videos with a theme',
@@ -66,6 +69,7 @@ export const listThemeVideos = route({
 
 export const createTheme = route({
   post: ['/theme/:organisationId'],
+  operationId: 'createTheme',
   section,
   access: 'user',
   summary: 'Create a theme',
@@ -84,6 +88,7 @@ export const createTheme = route({
 
 export const updateTheme = route({
   put: ['/theme/:themeId'],
+  operationId: 'updateTheme',
   section,
   access: 'user',
   summary: 'Change a theme',
@@ -101,6 +106,7 @@ export const updateTheme = route({
 
 export const deleteTheme = route({
   delete: ['/theme/:themeId'],
+  operationId: 'deleteTheme',
   section,
   access: 'user',
   summary: 'Delete a theme',

@@ -32,6 +32,7 @@ const names = { other_data_json: 'other_data', expire_time: 'date_expiry' }
 
 export const getThirdPartyToken = route({
   get: ['/oauth/thirdparty/:id'],
+  operationId: 'getThirdPartyToken',
   section,
   access: 'system',
   summary: 'Read a third-party token',
@@ -63,6 +64,7 @@ const maxValueLength = 2_100
 
 export const findThirdPartyToken = route({
   get: ['/oauth/thirdparty/attribute/:attribute/value/:value'],
+  operationId: 'findThirdPartyToken',
   section,
   access: 'system',
   summary: 'Find a third-party token by value',
@@ -90,6 +92,7 @@ const status = z.literal(1).meta({ description: 'The request succeeded.' })
 
 export const createThirdPartyToken = route({
   post: ['/oauth/thirdparty'],
+  operationId: 'createThirdPartyToken',
   section,
   access: 'user',
   summary: 'Store a third-party token',
@@ -132,6 +135,7 @@ const changes = z.strictObject({
 
 export const updateThirdPartyToken = route({
   put: ['/oauth/thirdparty/:id'],
+  operationId: 'updateThirdPartyToken',
   section,
   access: 'user',
   summary: 'Change a third-party token',
@@ -157,6 +161,7 @@ export const updateThirdPartyToken = route({
 
 export const deleteThirdPartyToken = route({
   delete: ['/oauth/thirdparty/:id'],
+  operationId: 'deleteThirdPartyToken',
   section,
   access: 'user',
   summary: 'Delete a third-party token',

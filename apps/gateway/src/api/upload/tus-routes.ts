@@ -49,6 +49,7 @@ export const uploadErrorCodes = { ...noVideo, ...reservation }
 export const createTusUpload = route({
   ...common,
   post: ['/upload/tus'],
+  operationId: 'createTusUpload',
   cost: 'work',
   summary: 'Create a resumable upload (tus 1.0)',
   description: `Supports the tus extensions creation, creation-with-upload, creation-defer-length, checksum, expiration and termination. When all
@@ -70,6 +71,7 @@ an upload without a length, the bytes that have arrived are reserved. An upload 
 export const readTusUpload = route({
   ...common,
   head: ['/upload/tus/:uploadId'],
+  operationId: 'getTusUpload',
   summary: 'Read the offset of a resumable upload',
   description:
     '`Upload-Offset` is the number of bytes that are stored durably. After completion, `X-Video-Id` contains the id of the video. ' +
@@ -82,6 +84,7 @@ export const readTusUpload = route({
 export const appendTusUpload = route({
   ...common,
   patch: ['/upload/tus/:uploadId'],
+  operationId: 'appendTusUpload',
   audited: false,
   summary: 'Append to a resumable upload',
   description:
@@ -103,6 +106,7 @@ export const appendTusUpload = route({
 export const deleteTusUpload = route({
   ...common,
   delete: ['/upload/tus/:uploadId'],
+  operationId: 'deleteTusUpload',
   summary: 'Delete a resumable upload',
   description: 'Removes an upload that is not complete, with its bytes.',
   params,

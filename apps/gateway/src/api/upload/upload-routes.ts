@@ -12,6 +12,7 @@ const section = 'Upload signing'
 
 export const getUploadConfig = route({
   get: ['/upload/config'],
+  operationId: 'getUploadConfig',
   section: 'Upload signing',
   access: 'user',
   summary: 'Read the parameters for upload policies',
@@ -48,6 +49,7 @@ const condition = field(
 
 export const signUpload = route({
   post: ['/upload/signature'],
+  operationId: 'signUploadPolicy',
   section,
   access: 'user',
   summary: 'Sign a policy for a browser upload',
@@ -92,6 +94,7 @@ condition by its index, such as \`conditions[2]\`.`,
 
 export const postObject = route({
   post: ['/upload/object'],
+  operationId: 'uploadObject',
   section: 'Upload signing',
   access: 'public',
   cost: 'work',
@@ -124,6 +127,7 @@ URL of that store. Only the policy limits the size of the body.`,
 
 export const readUpload = route({
   get: ['/upload/file/:uploadId'],
+  operationId: 'getUploadedFile',
   section: 'Upload signing',
   access: 'public',
   summary: 'Download an uploaded file by temporary link',
@@ -141,6 +145,7 @@ export const readUpload = route({
 
 export const completeUpload = route({
   post: ['/upload/success'],
+  operationId: 'completeUpload',
   section,
   access: 'user',
   summary: 'Report a completed upload',
@@ -205,6 +210,7 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
 
 export const uploadFrame = route({
   get: ['/upload/iframe'],
+  operationId: 'getUploadFrame',
   section,
   access: 'public',
   summary: 'Return an empty page for upload widgets',

@@ -28,6 +28,7 @@ const details = {
 
 export const getUser = route({
   get: ['/user/:email'],
+  operationId: 'getUserByEmail',
   section: 'Users',
   access: 'system',
   summary: 'Read the user of an email address',
@@ -42,6 +43,7 @@ export const getUser = route({
 
 export const createUser = route({
   post: ['/user'],
+  operationId: 'createUser',
   section: 'Users',
   access: 'super',
   summary: 'Create a user',
@@ -84,6 +86,7 @@ export const createUser = route({
 
 export const deleteUser = route({
   delete: ['/user/:userId'],
+  operationId: 'deleteUser',
   section: 'Users',
   access: 'system',
   summary: 'Delete a user and revoke its keys',
@@ -99,6 +102,7 @@ export const deleteUser = route({
 
 export const listUsers = route({
   get: ['/user'],
+  operationId: 'listUsers',
   section: 'Users',
   access: 'super',
   summary: 'List the users of an organisation by id',
@@ -118,6 +122,7 @@ export const listUsers = route({
 
 export const updateUser = route({
   patch: ['/user/:userId'],
+  operationId: 'updateUser',
   section: 'Users',
   access: 'super',
   summary: 'Change a user',

@@ -21,10 +21,11 @@ const applies = 'Playback rules about the kind `download` apply. The URL stops w
 
 export const createDownload = route({
   post: ['/video/:videoId/download'],
+  operationId: 'createDownloadUrl',
   section: 'Videos',
   access: 'user',
   resource: 'download::post',
-  summary: 'Create a download URL of a file of a video',
+  summary: 'Create a download URL for a file',
   description: `Returns a URL with which a browser saves an MP4 file, the sound, or captions. ${applies}`,
   status: 201,
   params: z.object({ videoId: id('video') }),
@@ -51,10 +52,11 @@ export const createDownload = route({
 
 export const createOriginalDownload = route({
   post: ['/video/:videoId/download/original'],
+  operationId: 'createOriginalDownloadUrl',
   section: 'Videos',
   access: 'user',
   resource: 'original::post',
-  summary: 'Create a download URL of the original of a video',
+  summary: 'Create a download URL for the original',
   description: `Returns a URL with which a browser saves the source as it was uploaded. ${applies}`,
   status: 201,
   params: z.object({ videoId: id('video') }),

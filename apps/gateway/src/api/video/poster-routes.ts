@@ -24,6 +24,7 @@ const response = z.object({
 
 export const setPoster = route({
   put: ['/video/:videoId/poster'],
+  operationId: 'setVideoPoster',
   section: 'Videos',
   access: 'user',
   cost: 'work',
@@ -71,6 +72,7 @@ export const setPoster = route({
 
 export const deletePoster = route({
   delete: ['/video/:videoId/poster'],
+  operationId: 'removeVideoPoster',
   section: 'Videos',
   access: 'user',
   resource: 'video::put',

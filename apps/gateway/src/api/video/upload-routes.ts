@@ -44,6 +44,7 @@ const uploadFields = upload.omit({ url: true }).extend({
 
 export const uploadVideo = route({
   post: ['/video/upload'],
+  operationId: 'uploadVideo',
   section: 'Videos',
   access: 'user',
   cost: 'work',
@@ -88,6 +89,7 @@ export const uploadVideo = route({
 
 export const uploadVideoByScript = route({
   get: ['/video/upload'],
+  operationId: 'uploadVideoWithJsonp',
   section: 'Videos',
   access: 'system',
   resource: 'video::post',

@@ -10,6 +10,7 @@ const maxLength = 1_000
 
 export const checkVideoPassword = route({
   get: ['/video/:videoId/password/:password'],
+  operationId: 'checkVideoPassword',
   section: 'Videos',
   access: 'public',
   summary: 'Check a password of a video',
@@ -39,6 +40,7 @@ export const checkVideoPassword = route({
 
 export const openVideo = route({
   post: ['/video/:videoId/access'],
+  operationId: 'createAccessToken',
   section: 'Videos',
   access: 'public',
   summary: 'Exchange a password for a token',

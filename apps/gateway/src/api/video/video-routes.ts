@@ -20,6 +20,7 @@ const orderWords = ['date_created', 'name'] as const
 
 export const listVideos = route({
   get: ['/video'],
+  operationId: 'listVideos',
   section: 'Videos',
   access: 'user',
   summary: 'List videos',
@@ -74,6 +75,7 @@ export const listVideos = route({
 
 export const getVideo = route({
   get: ['/video/:videoId'],
+  operationId: 'getVideo',
   section: 'Videos',
   access: 'public',
   summary: 'Read a video',
@@ -118,6 +120,7 @@ const updateResponse = z.object({
 
 export const updateVideo = route({
   put: ['/video/:videoId'],
+  operationId: 'updateVideoAsSystem',
   section: 'Videos',
   access: 'system',
   alternative: 'users call PATCH /v2/video/{video_id}',
@@ -132,6 +135,7 @@ export const updateVideo = route({
 
 export const deleteVideo = route({
   delete: ['/video/:videoId'],
+  operationId: 'deleteVideo',
   section: 'Videos',
   access: 'system',
   alternative:
@@ -149,6 +153,7 @@ export const deleteVideo = route({
 
 export const listVideosOfOrganisation = route({
   get: ['/video/organisation/:organisationId{/:orderBy{/:orderType}}'],
+  operationId: 'listOrganisationVideos',
   section: 'Videos',
   access: 'user',
   summary: 'List the videos of an organisation',
@@ -186,6 +191,7 @@ export const listVideosOfOrganisation = route({
 
 export const patchVideo = route({
   patch: ['/video/:videoId'],
+  operationId: 'updateVideo',
   section: 'Videos',
   access: 'user',
   resource: 'video::put',
@@ -200,6 +206,7 @@ export const patchVideo = route({
 
 export const createVideoToken = route({
   post: ['/video/:videoId/token'],
+  operationId: 'createVideoToken',
   section: 'Videos',
   access: 'user',
   summary: 'Sign a token for a protected video',

@@ -36,6 +36,7 @@ const disabled = { webhook_disabled: 'The webhook is disabled.' }
 
 export const listWebhooks = route({
   get: ['/webhook'],
+  operationId: 'listWebhooks',
   section: 'Webhooks',
   access: 'user',
   summary: 'List the webhooks of an organisation',
@@ -55,6 +56,7 @@ export const listWebhooks = route({
 
 export const getWebhook = route({
   get: ['/webhook/:webhookId'],
+  operationId: 'getWebhook',
   section: 'Webhooks',
   access: 'user',
   summary: 'Read a webhook',
@@ -68,6 +70,7 @@ export const getWebhook = route({
 
 export const createWebhook = route({
   post: ['/webhook'],
+  operationId: 'createWebhook',
   section: 'Webhooks',
   access: 'user',
   summary: 'Create a webhook',
@@ -90,6 +93,7 @@ export const createWebhook = route({
 
 export const updateWebhook = route({
   put: ['/webhook/:webhookId'],
+  operationId: 'updateWebhook',
   section: 'Webhooks',
   access: 'user',
   summary: 'Change a webhook',
@@ -115,6 +119,7 @@ export const updateWebhook = route({
 
 export const deleteWebhook = route({
   delete: ['/webhook/:webhookId'],
+  operationId: 'deleteWebhook',
   section: 'Webhooks',
   access: 'user',
   summary: 'Delete a webhook',
@@ -129,6 +134,7 @@ export const deleteWebhook = route({
 
 export const rotateWebhookSecret = route({
   post: ['/webhook/:webhookId/secret'],
+  operationId: 'rotateWebhookSecret',
   section: 'Webhooks',
   access: 'user',
   summary: 'Rotate the secret of a webhook',
@@ -145,6 +151,7 @@ export const rotateWebhookSecret = route({
 
 export const testWebhook = route({
   post: ['/webhook/:webhookId/test'],
+  operationId: 'testWebhook',
   section: 'Webhooks',
   access: 'user',
   summary: 'Send a test event to a webhook',
@@ -161,6 +168,7 @@ export const testWebhook = route({
 
 export const listDeliveries = route({
   get: ['/webhook/:webhookId/delivery'],
+  operationId: 'listWebhookDeliveries',
   section: 'Webhooks',
   access: 'user',
   summary: 'List the deliveries of a webhook',
@@ -181,6 +189,7 @@ export const listDeliveries = route({
 
 export const resendDelivery = route({
   post: ['/webhook/:webhookId/delivery/:deliveryId/resend'],
+  operationId: 'resendWebhookDelivery',
   section: 'Webhooks',
   access: 'user',
   summary: 'Resend an event from the log',

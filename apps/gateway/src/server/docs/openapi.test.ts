@@ -18,6 +18,10 @@ interface Parameter {
   content?: Record<string, { schema: Schema }>
 }
 interface Operation {
+  operationId: string
+  summary: string
+  description: string
+  deprecated?: boolean
   parameters?: Parameter[]
   requestBody?: { content: Record<string, { schema: object; example?: unknown }> }
 }
@@ -27,6 +31,42 @@ const operations = Object.entries(document.paths ?? {}).flatMap(([path, verbs]) 
   Object.entries(verbs as Record<string, Operation>).map(([verb, operation]) => ({ name: `${verb} ${path}`, operation })),
 )
 const parameters = operations.flatMap(({ name, operation }) => (operation.parameters ?? []).map((parameter) => ({ name, parameter })))
+
+test('every operation has an id of its own, which is a verb and a noun in camel case', () => {
+  const ids = operations.map(({ operation }) => operation.operationId)
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
+  expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z0-9]*)+$/.test(id))).toEqual([])
+  expect(ids).toEqual(expect.arrayContaining(['uploadVideo', 'listVideos', 'addVideoToPlaylist']))
+})
+
+test('every summary is used once and has at most eight words before its parentheses', () => {
+  const summaries = operations.map(({ operation }) => operation.summary)
+  expect(summaries.filter((summary, index) => summaries.indexOf(summary) !== index)).toEqual([])
+  expect(summaries.filter((summary) => summary.replace(/ \(.*/, '').split(' ').length > 8)).toEqual([])
+})
+
+test('aliases are deprecated and name the operation to use, and short forms of a path are not', () => {
+  const aliases = operations.filter(({ operation }) => operation.deprecated)
+  expect(aliases.map(({ name }) => name).sort()).toEqual([
+    'delete /collaborate/item/{collaborate_id}/delete',
+    'get /apikey/user_id/{user_id}',
+    'get /security/{ip_address}',
+    'post /folder/{folder_id}/video/{video_id}/delete',
+    'put /folder/{folder_id}/delete/{organisation_id}',
+    'put /playlist/create/{organisation_id}',
+    'put /playlist/{playlist_id}/remove/video/{video_id}',
+  ])
+  const ids = new Set(operations.map(({ operation }) => operation.operationId))
+  for (const { name, operation } of aliases) {
+    const [, id = ''] = /^Deprecated\. See `(\w+)` \(`[A-Z]+ \/[^`]+`\)\./.exec(operation.description) ?? []
+    expect([name, ids.has(id)]).toEqual([name, true])
+  }
+  expect(operations.find(({ name }) => name === 'get /embed/{id}')?.operation).toMatchObject({
+    operationId: 'getEmbedCodeWithoutType',
+    summary: 'Read an embed code (path without type)',
+    description: expect.stringMatching(/^Short form of `getEmbedCode` \(`GET \/embed\/\{id\}\/\{type\}`\)\./),
+  })
+})
 
 test('every path parameter is required', () => {
   const inPaths = parameters.filter(({ parameter }) => parameter.in === 'path')
@@ -64,6 +104,11 @@ test('every array has items and none is a tuple', () => {
 
 test('every tag has a description', () => {
   expect(document.tags?.filter(({ description = '' }) => description.length < 20)).toEqual([])
+})
+
+test('videos are first, in the list of tags and in the list of paths', () => {
+  expect(document.tags?.slice(0, 3).map(({ name }) => name)).toEqual(['Videos', 'Upload signing', 'Media'])
+  expect(Object.keys(document.paths ?? {}).slice(0, 2)).toEqual(['/video', '/video/{video_id}'])
 })
 
 test('the example of every payload is valid; generated examples have the required fields only', () => {

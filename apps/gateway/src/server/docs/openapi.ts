@@ -3,10 +3,11 @@ import { z } from 'zod'
 import { FILE_PART } from '../payload/file-form.ts'
 import type { PayloadShape } from '../payload/payload-schema.ts'
 import { flatFields } from '../payload/payload-schema.ts'
-import type { Access, Route } from '../route/route.ts'
+import type { Route } from '../route/route.ts'
 import { indexRoutes, type PathEntry, publicName, type Target } from '../route/route-index.ts'
 import { generalErrors, problemSchema } from './error-docs.ts'
-import { tagObjects } from './tags.ts'
+import { operationTexts } from './operation-texts.ts'
+import { tagObjects, tagPosition } from './tags.ts'
 
 export type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>
 
@@ -33,7 +34,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
     description: 'API key as query parameter, for JSONP.',
   })
   const payloads = new Map(routes.flatMap((route) => (route.payload ? [[route, payloadWithId(route, route.payload)]] : [])))
-  for (const entry of indexRoutes(routes)) {
+  for (const entry of sortForReaders(indexRoutes(routes), routes)) {
     const names = sharedNames(entry)
     for (const target of entry.targets.values()) {
       registry.registerPath({ ...operation(target, names, payloads.get(target.route)), tags: [target.route.section] })
@@ -53,6 +54,14 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
   })
   for (const parameter of listParameters(document)) declareJson(parameter)
   return document
+}
+
+/** Sorts paths by tag, and the paths of a tag in the order of the route table. */
+function sortForReaders(entries: PathEntry[], routes: readonly Route[]): PathEntry[] {
+  const positions = new Map(routes.map((route, index) => [route, tagPosition(route.section) * routes.length + index]))
+  const position = ({ targets }: PathEntry) => Math.min(...[...targets.values()].map(({ route }) => positions.get(route) ?? 0))
+  const isAlias = ({ targets }: PathEntry) => Number([...targets.values()].every(({ documented }) => !documented))
+  return entries.sort((a, b) => position(a) - position(b) || isAlias(a) - isAlias(b))
 }
 
 interface Parameter {
@@ -85,9 +94,8 @@ stable \`code\`.`
 /**
  * Returns the payload with a schema id, so that all three forms and all spellings share one schema.
  */
-function payloadWithId(route: Route, payload: PayloadShape): PayloadShape {
-  const words = (route.paths[0] ?? '').replaceAll(/[:{}]/g, '').split(/[^A-Za-z0-9]+/)
-  const id = `${[route.verb, ...words].map(capital).join('')}Payload`
+function payloadWithId({ operationId }: Route, payload: PayloadShape): PayloadShape {
+  const id = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Payload`
   return payload instanceof z.ZodObject ? payload.strict().meta({ id }) : payload.meta({ id })
 }
 
@@ -107,9 +115,7 @@ function operation(target: Target, names: readonly string[], payload: PayloadSha
   return {
     method: verb,
     path: path.replaceAll(/:\w+/g, () => `{${names[index++]}}`),
-    operationId: operationId(target),
-    summary: route.summary,
-    description: description(target),
+    ...operationTexts(target),
     security: security(route),
     'x-acl-resource': route.resource,
     'x-access': route.access,
@@ -157,38 +163,6 @@ function responseHeaders({ route, verb }: Target): z.ZodObject {
       Link: z.string().optional().meta({ description: 'URL of the next page, with `rel="next"`.' }),
     }),
   })
-}
-
-/**
- * Returns an operation id such as `getVideoByVideoId`. Spectral checks that ids are unique, because `/a-b` and
- * `/a/b` would have the same one.
- */
-function operationId({ verb, path }: Target): string {
-  const words = path.split(/[/.]/).flatMap((segment) => {
-    if (segment === '') return []
-    const name = segment.startsWith(':') ? `by-${publicName(segment.slice(1))}` : segment
-    return name.split(/[-_]/)
-  })
-  return verb + words.map(capital).join('')
-}
-
-function description({ route, documented }: Target): string {
-  const first = `${route.verb.toUpperCase()} ${route.paths[0]?.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)}`
-  const errorCodes = Object.entries(route.errorCodes).map(([code, text]) => `- \`${code}\`: ${text}`)
-  return [
-    ...(documented ? [] : [`Alias of \`${first}\`.`]),
-    ...(route.description === '' ? [] : [route.description]),
-    ACCESS_TEXT[route.access],
-    ...(route.access === 'public' ? [] : [`ACL resource: \`${route.resource}\`.`]),
-    ...(errorCodes.length > 0 ? [`Specific error codes:\n${errorCodes.join('\n')}`] : []),
-  ].join('\n\n')
-}
-
-const ACCESS_TEXT: Record<Access, string> = {
-  public: 'Requires no key. A key that is sent must be valid.',
-  user: 'Requires a key of any user.',
-  super: 'Requires a key of a super user or a system user.',
-  system: 'Requires a key of a system user.',
 }
 
 function security({ access, apiKeyParam }: Route): Record<string, string[]>[] {
@@ -278,8 +252,4 @@ function buildExample(payload: PayloadShape): Record<string, unknown> | undefine
 function fieldExample(schema: z.core.JSONSchema._JSONSchema | undefined): unknown {
   if (typeof schema !== 'object') return undefined
   return schema['example'] ?? schema.enum?.[0]
-}
-
-function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
 }

@@ -33,6 +33,7 @@ async function rejectedFields(declared: Partial<RouteDeclaration<z.ZodObject, z.
   const invalidFields = invalid(LIST_FIELDS.map((field) => ({ field, message: 'is invalid' })))
   const { handle } = route({
     get: ['/video'],
+    operationId: 'listVideos',
     section: 'Videos',
     access: 'user',
     summary: 'List videos',

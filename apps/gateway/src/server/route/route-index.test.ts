@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { route } from './route.ts'
 import { incompletePaths, indexRoutes } from './route-index.ts'
 
-const common = { section: 'S', access: 'public', response: z.unknown(), handle: async () => ({}) } as const
+const common = { operationId: 'callSample', section: 'S', access: 'public', response: z.unknown(), handle: async () => ({}) } as const
 const patterns = (...paths: string[]) =>
   indexRoutes(paths.map((path) => route({ get: [path], summary: path, ...common }))).map(({ pattern }) => pattern)
 

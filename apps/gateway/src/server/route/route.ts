@@ -79,6 +79,11 @@ export interface Route<
   paths: readonly string[]
   /** Other methods and paths for the same operation, with the same access rules and resource. */
   aliases: readonly { verb: Verb; path: string }[]
+  /**
+   * Name of the operation in the API document and in generated clients, such as `listVideos`: a verb
+   * and a noun. It is unique. Aliases have names that are derived from it.
+   */
+  operationId: string
   /** Noun that the route belongs to, which is its tag in the API document. */
   section: string
   access: Access
@@ -267,6 +272,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
   [V in Verb]?: readonly string[]
 } & Pick<
   Route<Params, Query, Payload, ResponseSchema>,
+  | 'operationId'
   | 'section'
   | 'access'
   | 'summary'
@@ -317,7 +323,7 @@ const EMPTY = z.object({})
  * method's.
  *
  *     export const getMedia = route({
- *       get: ['/media/:mediaId'], section: 'Media', access: 'user', summary: 'Read a media',
+ *       get: ['/media/:mediaId'], operationId: 'getMedia', section: 'Media', access: 'user', summary: 'Read a media',
  *       params: z.object({ mediaId: id('media') }), response: MediaResponse,
  *       async handle({ params }, { services, call }) { return mediaResponse((await services.media.getMedia(params, call)).media) },
  *     })
@@ -337,6 +343,7 @@ export function route<
     verb,
     paths,
     aliases: declared.aliases ?? [],
+    operationId: declared.operationId,
     section: declared.section,
     access: declared.access,
     resource: declared.resource ?? `${first.split('/')[1]}::${verb}`,
