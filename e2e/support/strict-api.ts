@@ -4,8 +4,13 @@ import { createApi } from './api.ts'
 
 type Json = Record<string, unknown>
 
+interface DeclaredResponse {
+  $ref?: string
+  content?: Record<string, { schema: Json }>
+}
+
 interface Operation {
-  responses: Record<string, { content?: Record<string, { schema: Json }> }>
+  responses: Record<string, DeclaredResponse>
 }
 
 /**
@@ -20,7 +25,7 @@ export interface ApiContract {
 export async function readContract(platformUrl: string): Promise<ApiContract> {
   const document = (await (await fetch(`${platformUrl}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, Operation>>
-    components: Json
+    components: Json & { responses: Record<string, DeclaredResponse> }
   }
   // Formats and extra keywords of the document do not affect the structure.
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
@@ -36,6 +41,8 @@ export async function readContract(platformUrl: string): Promise<ApiContract> {
     const template = fitting.find((entry) => document.paths[entry]?.[method.toLowerCase()])
     return { isKnown: fitting.length > 0, path: template, operation: template && document.paths[template]?.[method.toLowerCase()] }
   }
+  const resolve = (response: DeclaredResponse | undefined) =>
+    response?.$ref ? document.components.responses[response.$ref.split('/').at(-1) ?? ''] : response
   return {
     check(method, path, { status, headers, body }) {
       const { isKnown, path: template, operation } = find(method, path)
@@ -44,7 +51,7 @@ export async function readContract(platformUrl: string): Promise<ApiContract> {
         throw new Error(`${method} ${path} is not in the API document, but returned ${status}`)
       }
       const type = (headers.get('content-type') ?? '').split(';', 1)[0] ?? ''
-      const declared = operation.responses[String(status)]
+      const declared = resolve(operation.responses[String(status)])
       if (!declared) throw new Error(`${method} ${path}: ${status} is not declared: ${JSON.stringify(body).slice(0, 500)}`)
       if (declared.content === undefined || status === 304) return
       const content = declared.content[type]
@@ -75,11 +82,14 @@ function literals(path: string): number {
   return path.replaceAll(/\{\w+\}/g, '').length
 }
 
-/** Returns the schema with `additionalProperties: false` in every object. */
+/**
+ * Returns the schema with `additionalProperties: false` in every object. Members of `allOf` describe
+ * one object together, so only the referenced one is closed.
+ */
 function close(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(close)
   if (typeof schema !== 'object' || schema === null) return schema
-  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, close(value)]))
+  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, name === 'allOf' ? value : close(value)]))
   const isOpen = inner['additionalProperties'] === undefined && inner['allOf'] === undefined
   return inner['type'] === 'object' && typeof inner['properties'] === 'object' && isOpen ? { ...inner, additionalProperties: false } : inner
 }

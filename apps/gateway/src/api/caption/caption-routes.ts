@@ -23,6 +23,7 @@ const fields = {
 }
 const errorCodes = {
   caption_too_large: 'The file has more than 5 MiB or 20,000 lines, or a line has more than 10,000 characters (413).',
+  caption_changed: 'Another request moved the captions. Try again.',
   captions_full: 'The media already has 100 captions.',
   captions_busy: 'Too many captions are being read. Retry after the time in `Retry-After`.',
 }

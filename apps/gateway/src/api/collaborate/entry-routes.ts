@@ -45,6 +45,7 @@ export const getEntryByEmail = route({
     email: pathPart({ description: 'Email address. It is case-insensitive.', example: 'ann@example.org' }),
   }),
   response: EntryResponse,
+  errorCodes: { collaboration_not_found: 'The video has no entry of this email address.' },
   async handle({ params }, { services, call }) {
     return entryResponse(required((await services.entries.getEntryByEmail(params, call)).entry, 'entry'))
   },

@@ -35,6 +35,7 @@ export const randomId = route({
     id: schema.text('Text of the characters A-Z, a-z and 0-9.', 'k3V9aQx'),
     length: schema.int('`length` of the request.', 7),
   }),
+  errorCodes: { ids_exhausted: 'Almost all texts of this length are in use. Request a longer one.' },
   async handle({ params }, { services, call }) {
     const { id } = await services.ids.randomId({ length: params.length }, call)
     return { id, length: params.length }

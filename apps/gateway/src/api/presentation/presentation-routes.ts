@@ -27,6 +27,8 @@ const description = text(5_000, {}, { description: 'Description that viewers see
 const userId = idField('user for whom it is created. A user of the organisation or a system user. The default is the user of the key')
 const videoId = idOrNone('video that it accompanies. It must belong to the same organisation')
 
+const errorCodes = { organisation_inactive: 'The organisation is not active (409).' }
+
 export const createPresentation = route({
   post: ['/presentation'],
   operationId: 'createPresentation',
@@ -43,7 +45,7 @@ export const createPresentation = route({
   }),
   status: 201,
   response: PresentationResponse,
-  errorCodes: { organisation_inactive: 'The organisation is not active.' },
+  errorCodes,
   async handle({ payload }, context) {
     const { services, call, mediaUrl } = context
     if (payload.user_id !== undefined) await requireUser(payload.user_id, payload.organisation_id, context)
@@ -80,7 +82,7 @@ export const updatePresentation = route({
   params: z.object({ id: id('presentation') }),
   payload: changes,
   response: PresentationResponse,
-  errorCodes: { organisation_inactive: 'The organisation is not active.' },
+  errorCodes,
   async handle({ params, payload }, context) {
     const { services, call, mediaUrl } = context
     const { slides, ...fields } = payload

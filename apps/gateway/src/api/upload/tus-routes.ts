@@ -63,6 +63,7 @@ an upload without a length, the bytes that have arrived are reserved. An upload 
     ...tusErrorCodes,
     ...noVideo,
     ...reservation,
+    checksum_mismatch: 'The bytes do not match `Upload-Checksum` (460).',
     upload_too_large: 'The upload is larger than `max_bytes` of `GET /upload/config` (413).',
   },
   proxyTo: () => '/tus',

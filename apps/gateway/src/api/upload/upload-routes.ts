@@ -180,7 +180,8 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
     etag_mismatch: 'The stored object has another ETag (409).',
     presentation_not_found: 'The presentation does not exist.',
     presentation_busy: 'A file of the presentation is being processed (409).',
-    organisation_inactive: 'The organisation is not active.',
+    slides_running: 'Another request is adding the file (409).',
+    organisation_inactive: 'The organisation is not active (409).',
   },
   publicNames: { filename: 'name' },
   async handle({ query, payload }, { services, call, publicUrl }) {

@@ -62,7 +62,11 @@ export const createUser = route({
     telephone_land: details.telephone_land.default(''),
   }),
   response: CreatedUserResponse,
-  errorCodes: { email_taken: 'The email address is already in use.', system_only: 'Only a system key may create system users.' },
+  errorCodes: {
+    email_taken: 'The email address is already in use.',
+    system_only: 'Only a system key may create system users.',
+    passwords_busy: 'Too many passwords are being checked or set. Retry after the time in `Retry-After`.',
+  },
   async handle({ payload }, { caller, services, call }) {
     const { user } = await services.users.createUser(
       {
@@ -143,6 +147,7 @@ export const updateUser = route({
   errorCodes: {
     own_rights: 'A caller cannot change its own type or status.',
     email_taken: 'The email address is already in use.',
+    passwords_busy: 'Too many passwords are being checked or set. Retry after the time in `Retry-After`.',
     last_system_user: 'The last system user must keep its type and status.',
   },
   async handle({ params, payload }, { services, call }) {

@@ -34,6 +34,12 @@ const upload = z.strictObject({
     .meta({ description: 'Priority of the encode job of a new video. A `low` job starts when no other job waits. Use it for archives.' }),
 })
 
+const uploadErrors = {
+  ...QUOTA_ERRORS,
+  organisation_inactive: 'The organisation is not active (409).',
+  upload_not_found: '`url` is a link to an uploaded file that does not exist.',
+}
+
 type Upload = z.output<typeof upload>
 
 const uploadFields = upload.omit({ url: true }).extend({
@@ -64,7 +70,7 @@ export const uploadVideo = route({
     action: z.enum(['new video', 'replace']),
   }),
   errorCodes: {
-    ...QUOTA_ERRORS,
+    ...uploadErrors,
     upload_too_large: 'The file is larger than `max_bytes` of `GET /upload/config` (413).',
     too_many_uploads: 'The organisation has the maximum number of open uploads. Retry after the time in `Retry-After` (429).',
   },
@@ -114,7 +120,7 @@ export const uploadVideoByScript = route({
       message: schema.text('Encoding state of the video.', waitingWord),
     })
     .meta({ description: 'JSON. With `callback`, a script: `/**/callback({…});`.' }),
-  errorCodes: QUOTA_ERRORS,
+  errorCodes: uploadErrors,
   publicNames: uploadNames('data.url'),
   async handle({ query }, context) {
     const { videoId } = await acceptUpload(query.data, 'data.url', true, context)

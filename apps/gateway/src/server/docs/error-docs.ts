@@ -1,59 +1,33 @@
-import { z } from 'zod'
-import { flatFields } from '../payload/payload-schema.ts'
-import type { Route, Verb } from '../route/route.ts'
-
-export const problemSchema = z
-  .object({
-    type: z.string().meta({ description: 'URL of the description of the code.' }),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string().meta({ description: 'What is wrong and what to do, in plain text.' }),
-    instance: z.string().meta({ description: 'Path of the request, without possible secrets.' }),
-    code: z.string().meta({ description: 'Stable error code.' }),
-    request_id: z.string().meta({ description: 'Id of the request in the log.' }),
-    errors: z
-      .array(z.object({ field: z.string(), message: z.string() }))
-      .optional()
-      .meta({ description: 'All invalid fields.' }),
-  })
-  .meta({ id: 'Problem', description: 'Problem document (RFC 9457).' })
-
-/** Returns the error statuses of a route, with their descriptions. */
-export function generalErrors(route: Route, verb: Verb): Record<string, string> {
-  const isWrite = verb !== 'get'
-  const requiresKey = route.access !== 'public'
-  return {
-    400: 'The payload or a parameter is invalid, or a field is unknown.',
-    401: requiresKey ? 'The key is missing or invalid.' : 'The key is invalid.',
-    403: requiresKey ? 'The key does not have access.' : 'The organisation of the key is inactive.',
-    ...(refersToRecord(route) && { 404: 'The record does not exist, or it belongs to another organisation.' }),
-    ...(isWrite && {
-      408: 'The body arrived too slowly.',
-      409: 'The request conflicts with the current state.',
-      413: 'The body has more than 1 MiB.',
-      415: 'The content type is not one of the three supported types.',
-    }),
-    ...(route.optionsHeaders?.['Tus-Version'] !== undefined && {
-      412: 'The tus version is not supported.',
-      423: 'Another request is using the upload.',
-      ...(verb !== 'head' && { 460: 'The bytes do not match the checksum.' }),
-    }),
-    ...(Object.hasOwn(route.errorCodes, 'ticket_expired') && { 410: 'The ticket has expired or was used.' }),
-    ...(verb === 'post' && { 422: 'The idempotency key was used with another payload.' }),
-    431: 'The request line and headers have more than 16 KiB.',
-    429: 'There were too many requests. The headers `Retry-After`, `RateLimit` and `RateLimit-Policy` describe the limit.',
-    503: 'A required service is unavailable, or the platform is overloaded. Retry after the time in `Retry-After`.',
-  }
-}
-
-/**
- * Returns true if the path, the query or the payload refers to a record by id. A `data` parameter
- * is a payload that may contain ids.
- */
-function refersToRecord(route: Route): boolean {
-  const { params, query } = route
-  const names = [query, flatFields(route)].flatMap((shape) => Object.keys(shape?.shape ?? {}))
-  return Object.keys(params.shape).length > 0 || names.some((name) => name === 'data' || name.endsWith('_id'))
+/** Schema of a problem document. Operations restrict `code` to the codes that they return. */
+export const problemDocumentSchema = {
+  type: 'object' as const,
+  description: 'Problem document (RFC 9457).',
+  properties: {
+    type: {
+      type: 'string' as const,
+      description: 'URL of the description of the code.',
+      example: 'https://video.example.org/docs#not_found',
+    },
+    title: { type: 'string' as const, description: 'The code in words.', example: 'Not found' },
+    status: { type: 'integer' as const, description: 'HTTP status.', example: 404 },
+    detail: { type: 'string' as const, description: 'What is wrong and what to do, in plain text.' },
+    instance: { type: 'string' as const, description: 'Path of the request, without possible secrets.', example: '/v2/video/42' },
+    code: { type: 'string' as const, description: 'Stable error code.', example: 'not_found' },
+    request_id: { type: 'string' as const, description: 'Id of the request in the log.' },
+    errors: {
+      type: 'array' as const,
+      description: 'All invalid fields.',
+      items: {
+        type: 'object' as const,
+        properties: {
+          field: { type: 'string' as const, description: 'Name of the field.', example: 'url' },
+          message: { type: 'string' as const, description: 'How to correct it.', example: 'is required' },
+        },
+        required: ['field', 'message'],
+      },
+    },
+  },
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
 }
 
 /** Error codes that any route may return. */
@@ -77,6 +51,15 @@ export const GENERAL_CODES: Readonly<Record<string, string>> = {
   organisation_inactive: 'The organisation is inactive. Its keys are rejected, and uploads to it are rejected.',
   not_found: 'The path does not exist.',
   api_key_not_found: 'The API key does not exist, it was revoked, or it belongs to another organisation.',
+  contact_form_not_found: 'The contact form does not exist, or it belongs to another organisation.',
+  encoding_format_not_found: 'The organisation does not apply the encoding format.',
+  overlay_not_found: 'The overlay does not exist, or it belongs to another organisation.',
+  playback_key_not_found: 'The organisation does not have the playback key.',
+  postcode_not_found: 'The postcode is unknown.',
+  session_not_found: 'The video does not have the playback session.',
+  upload_not_found: 'The upload does not exist, it has ended, or it belongs to another organisation.',
+  view_not_found: 'The view does not exist, or it belongs to another organisation.',
+  video_or_playlist_not_found: 'No video and no playlist has the id, or guests may not see it.',
   clip_not_found: 'The clip does not exist, or it belongs to another organisation.',
   collaboration_not_found: 'The collaboration entry does not exist, it belongs to another organisation, or its video or user was deleted.',
   caption_not_found: 'The caption does not exist, or it belongs to another organisation.',
@@ -110,5 +93,8 @@ export const GENERAL_CODES: Readonly<Record<string, string>> = {
   database_unavailable: 'The database of a service is unreachable or does not accept writes. Try again.',
   service_unavailable: 'A service is unreachable.',
   not_ready: 'The platform is not ready. `errors` lists the missing parts.',
+  storage_unavailable: 'The storage of files is unreachable. Try again.',
+  storage_busy: 'The storage of files has too many active requests. Try again.',
+  storage_full: 'The storage of files is full.',
   internal: 'An internal error occurred. The log entry has the `request_id`.',
 }

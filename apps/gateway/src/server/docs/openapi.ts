@@ -5,8 +5,8 @@ import type { PayloadShape } from '../payload/payload-schema.ts'
 import { flatFields } from '../payload/payload-schema.ts'
 import type { Route } from '../route/route.ts'
 import { indexRoutes, type PathEntry, publicName, type Target } from '../route/route-index.ts'
-import { generalErrors, problemSchema } from './error-docs.ts'
 import { operationTexts } from './operation-texts.ts'
+import { problemResponses } from './problem-responses.ts'
 import { tagObjects, tagPosition } from './tags.ts'
 
 export type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>
@@ -34,10 +34,13 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
     description: 'API key as query parameter, for JSONP.',
   })
   const payloads = new Map(routes.flatMap((route) => (route.payload ? [[route, payloadWithId(route, route.payload)]] : [])))
+  const errorResponses = problemResponses(registry)
   for (const entry of sortForReaders(indexRoutes(routes), routes)) {
     const names = sharedNames(entry)
     for (const target of entry.targets.values()) {
-      registry.registerPath({ ...operation(target, names, payloads.get(target.route)), tags: [target.route.section] })
+      const { responses, ...rest } = operation(target, names, payloads.get(target.route))
+      const { route, verb } = target
+      registry.registerPath({ ...rest, tags: [route.section], responses: { ...responses, ...errorResponses(route, verb) } })
     }
   }
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
@@ -110,7 +113,6 @@ function sharedNames({ targets }: PathEntry): string[] {
 
 function operation(target: Target, names: readonly string[], payload: PayloadShape | undefined): RouteConfig {
   const { route, verb, path } = target
-  const statuses = generalErrors(route, verb)
   let index = 0
   return {
     method: verb,
@@ -135,13 +137,6 @@ function operation(target: Target, names: readonly string[], payload: PayloadSha
       },
       ...(verb === 'get' &&
         route.readOnly && { '304': { description: 'The resource has not changed since the `ETag` in `If-None-Match`.' } }),
-      ...Object.fromEntries(
-        Object.entries(statuses).map(([status, text]) => [
-          status,
-          // A response to HEAD has no body.
-          { description: text, ...(verb !== 'head' && { content: { 'application/problem+json': { schema: problemSchema } } }) },
-        ]),
-      ),
     },
   }
 }
