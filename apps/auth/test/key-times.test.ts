@@ -7,6 +7,7 @@ import { fixedMasterKeys } from '@vitascope/security'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
+import { webhookEventProblems } from '@vitascope/testing/webhook-events'
 import { warnOfExpiry } from '../src/api-key/expiry-warning.ts'
 import { createLastUsed } from '../src/api-key/last-used.ts'
 import { createKeyCipher } from '../src/key/key-encryption.ts'
@@ -105,6 +106,8 @@ describe('the expiry warning', () => {
       ...{ key: soon.value.slice(0, 8), application_name: 'a test', user_id: user.userId, organisation_id: org.one },
       expires: `${soon.expireTime?.toISOString().slice(0, 19).replace('T', ' ')} GMT`,
     })
+    const sent = { type: event?.type ?? '', timestamp: new Date().toISOString(), data: JSON.parse(event?.dataJson ?? '') }
+    expect(webhookEventProblems(sent)).toEqual([])
     expect(JSON.stringify(payloads)).not.toContain(soon.value)
     // The auth service of the fixture locks a row while it tries to send it.
     await waitFor(() => db.query(`delete from outbox where topic = 'event'`), { timeout: 30_000, describe: 'the outbox to be unlocked' })

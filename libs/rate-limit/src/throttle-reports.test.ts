@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { testLog, waitFor } from '@vitascope/testing'
+import { webhookEventProblems } from '@vitascope/testing/webhook-events'
 import { createThrottleReports, type ThrottleEvent, type ThrottleReports } from './throttle-reports.ts'
 
 let reports: ThrottleReports | undefined
@@ -35,6 +36,8 @@ test('rejected requests for a video are one event with their number', async () =
       dataJson: '{"organisation_id":"7","video_id":"1","rejected_requests":2}',
     },
   ])
+  const [{ type, dataJson } = {} as ThrottleEvent] = events
+  expect(webhookEventProblems({ type, timestamp: new Date().toISOString(), data: JSON.parse(dataJson) })).toEqual([])
   note('/delivery/1/v1/a.mp4')
   await waitFor(() => events.length > 1, { describe: 'the next report' })
   // The catalogue stores an event id once.

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { EVENT_TYPES } from '@vitascope/proto/event-types'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { routes } from '../../table.ts'
 import { API_VERSION, openApiDocument } from './openapi.ts'
@@ -104,6 +105,14 @@ test('every array has items and none is a tuple', () => {
 
 test('every tag has a description', () => {
   expect(document.tags?.filter(({ description = '' }) => description.length < 20)).toEqual([])
+})
+
+test('every event that webhooks can subscribe to is described below `webhooks`, with a schema', () => {
+  const webhooks = (document.webhooks ?? {}) as unknown as Record<string, { post: Operation }>
+  expect(Object.keys(webhooks)).toEqual([...EVENT_TYPES, 'webhook.test'])
+  for (const { post } of Object.values(webhooks)) {
+    expect(post.requestBody?.content['application/json']?.schema).toEqual({ $ref: expect.stringMatching(/Event$/) })
+  }
 })
 
 test('videos are first, in the list of tags and in the list of paths', () => {

@@ -8,6 +8,7 @@ import { indexRoutes, type PathEntry, publicName, type Target } from '../route/r
 import { operationTexts } from './operation-texts.ts'
 import { problemResponses } from './problem-responses.ts'
 import { tagObjects, tagPosition } from './tags.ts'
+import { registerWebhookEvents } from './webhook-events.ts'
 
 export type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>
 
@@ -43,6 +44,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
       registry.registerPath({ ...rest, tags: [route.section], responses: { ...responses, ...errorResponses(route, verb) } })
     }
   }
+  registerWebhookEvents(registry)
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
