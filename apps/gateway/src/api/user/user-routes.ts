@@ -145,6 +145,7 @@ export const updateUser = route({
   }),
   response: UserResponse,
   errorCodes: {
+    system_only: 'Only a system key may change system users, and make users system users.',
     own_rights: 'A caller cannot change its own type or status.',
     email_taken: 'The email address is already in use.',
     passwords_busy: 'Too many passwords are being checked or set. Retry after the time in `Retry-After`.',

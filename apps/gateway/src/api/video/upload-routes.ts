@@ -37,7 +37,6 @@ const upload = z.strictObject({
 const uploadErrors = {
   ...QUOTA_ERRORS,
   organisation_inactive: 'The organisation is not active (409).',
-  upload_not_found: '`url` is a link to an uploaded file that does not exist.',
 }
 
 type Upload = z.output<typeof upload>

@@ -204,12 +204,13 @@ function notFoundError(codes: readonly string[]): OperationError {
 function notFoundCodes(route: Route): string[] {
   const names = [route.params, route.query, flatFields(route)].flatMap((shape) => Object.keys(shape?.shape ?? {}).map(publicName))
   const nouns = names.flatMap((name) => NOUNS[name === 'id' ? `${route.paths[0]?.split('/')[1]}_id` : name] ?? [])
-  if (route.verb === 'get' && names.includes('data')) nouns.push('organisation', 'media', 'setting', 'theme', 'upload')
+  if (route.verb === 'get' && names.includes('data')) nouns.push('organisation', 'media', 'setting', 'theme')
   return [...new Set(nouns.map((noun) => `${noun}_not_found`))].sort()
 }
 
 const NOUNS: Readonly<Record<string, readonly string[]>> = {
   api_key: ['api_key'],
+  associated_with_media_id: ['media'],
   caption_id: ['caption'],
   clip_id: ['clip'],
   collaborate_id: ['collaboration'],
@@ -217,7 +218,9 @@ const NOUNS: Readonly<Record<string, readonly string[]>> = {
   delivery_id: ['delivery'],
   email: ['user'],
   embed_id: ['video_or_playlist', 'video'],
+  filter: ['video'],
   folder_id: ['folder'],
+  invited_by_user_id: ['user'],
   job_id: ['job'],
   key_id: ['playback_key'],
   media_id: ['media'],
@@ -229,6 +232,7 @@ const NOUNS: Readonly<Record<string, readonly string[]>> = {
   playlist_id: ['playlist'],
   postcode: ['postcode'],
   presentation_id: ['presentation'],
+  rolls: ['video'],
   session_id: ['session'],
   setting_id: ['setting'],
   settings_id: ['setting'],
