@@ -10,13 +10,15 @@ import { EventsResponse, MAX_USER_AGENT_LENGTH } from './event-routes.ts'
 const MAX_LINES = 100
 const MAX_LINE_LENGTH = 1_000
 
+const EXAMPLE = 'cid="42",e=ps,sid="7d444840-9dc0-41d1-b245-5ffdce74fad2",sta=p,ts=1893456000000,v=2'
+
 const Line = z.strictObject({
   line: text(
     MAX_LINE_LENGTH,
     { min: 1 },
     {
       description: 'A line of the report: a dictionary of CMCD keys.',
-      example: 'cid="42",e=ps,sid="7d444840-9dc0-41d1-b245-5ffdce74fad2",sta=p,ts=1893456000000,v=2',
+      example: EXAMPLE,
     },
   ),
 })
@@ -40,6 +42,7 @@ Other events are accepted and not stored. Each line is validated separately. Inv
 index, and the other lines count. Limits, times and repeated events are as for player events. The counts of reports do not
 change.`,
   payload: lenientList(Line, { max: MAX_LINES, message: `must have at most ${MAX_LINES} lines` }),
+  docs: { example: [{ line: EXAMPLE }] },
   response: EventsResponse,
   errorCodes: {
     video_unchecked: 'The platform cannot check whether the videos exist. Send the report again.',

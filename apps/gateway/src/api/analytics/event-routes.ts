@@ -38,6 +38,9 @@ of a view that is not stored is rejected if its IP address has started 500 new v
 (\`too_many_views\`). A language that is neither a language of the video nor an ISO 639 code counts as \`""\`. A body that is not an
 array of at most ${MAX_EVENTS} items is rejected as a whole.`,
   payload: lenientList(PlayerEvent, { max: MAX_EVENTS, message: `must have at most ${MAX_EVENTS} events` }),
+  docs: {
+    example: [{ video_id: '42', view_id: '7d444840-9dc0-41d1-b245-5ffdce74fad2', type: 'play', at: 1_893_456_000_000, position: 0 }],
+  },
   response: EventsResponse,
   errorCodes: {
     video_unchecked: 'The platform cannot check whether the videos exist. Send the events again.',

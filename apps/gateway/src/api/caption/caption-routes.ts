@@ -70,6 +70,15 @@ export const createCaption = route({
   summary: 'Add captions to a media',
   description: `Adds a caption file to the media. Send the file as a \`url\`, or as \`content\` with its \`format\`. ${aboutFiles}`,
   payload: withSource(z.strictObject({ ...fields, ...sourceFields }), { required: true }),
+  docs: {
+    example: {
+      media_id: '43',
+      title: 'English',
+      language: 'en-GB',
+      format: 'srt',
+      content: '1\n00:00:01,000 --> 00:00:03,000\nGood evening.\n',
+    },
+  },
   response: records,
   errorCodes,
   validateRemotely: async ({ payload }, context) => checkSource(payload, context),
@@ -101,6 +110,7 @@ export const updateCaption = route({
     }),
     { required: false },
   ),
+  docs: { example: { title: 'English' } },
   response: records,
   errorCodes,
   validateRemotely: async ({ payload }, context) => checkSource(payload, context),

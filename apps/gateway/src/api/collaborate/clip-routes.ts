@@ -80,6 +80,7 @@ export const updateClip = route({
     type: type.optional(),
     preview: preview.optional(),
   }),
+  docs: { example: { title: 'Too loud' } },
   response: z.object({
     new_data: ClipResponse.meta({ description: 'The clip after the change.' }),
     original_data: ClipResponse.meta({ description: 'The clip before the change.' }),
@@ -132,6 +133,7 @@ export const orderClips = route({
     .meta({ description: 'Id of every clip of the entry, each once.', example: ['3', '1', '2'] }),
   payloadField: 'order',
   publicNames: { clip_ids: 'order' },
+  docs: { example: ['54', '62'] },
   response: z.object({
     new_data: z.array(ClipResponse).meta({ description: 'The clips in the new order.' }),
     original_data: z.array(ClipResponse).meta({ description: 'The clips in the previous order.' }),

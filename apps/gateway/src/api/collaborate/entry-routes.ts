@@ -61,6 +61,7 @@ export const createEntry = route({
   params: videoParams,
   payload: z.strictObject({ user_id: user.optional() }),
   payloadOptional: true,
+  docs: { example: { user_id: '7' } },
   response: z.object({ id: schema.id('collaboration entry'), data: NewEntryResponse }),
   errorCodes: {
     collaboration_full: 'The video already has 100 entries.',
@@ -102,6 +103,7 @@ export const updateEntry = route({
       { description: 'Email address of the entry. If it is empty, the address of its user applies.', example: 'ann@example.org' },
     ).optional(),
   }),
+  docs: { example: { email: 'ann@example.org' } },
   response: z.object({
     updated: schema.id('collaboration entry'),
     original_data: EntryResponse.meta({ description: 'The entry before the change.' }),

@@ -69,6 +69,7 @@ export const createContactForm = route({
     gated: flag({ description: describeGate('`1`') }).default(false),
     organisation_id: organisationIdField({ description: 'Id of the organisation. Required with a system key.' }).optional(),
   }),
+  docs: { example: { organisation_id: '1', primary_text: 'Tell us who you are', button_text: 'Watch' } },
   response: ContactFormResponse,
   async handle({ payload }, { caller, services, call }) {
     const contactForm = ContactForm.create({

@@ -62,6 +62,7 @@ export const updateFolder = route({
   description: 'Accepts `name`, `description`, or both.',
   params: folderParams,
   payload: z.strictObject({ organisation_id: organisationIdField(), name: name.optional(), description: description.optional() }),
+  docs: { example: { organisation_id: '1', name: 'Trailers' } },
   response: z.object({
     updated_data: FolderResponse.meta({ description: 'The folder after the change.' }),
     old_data: FolderResponse.meta({ description: 'The folder before the change.' }),

@@ -14,8 +14,8 @@ export const JobResponse = z
     job_id: schema.id('job'),
     video_id: schema.id('video'),
     media_id: schema.id('media'),
-    action: z.enum(['new video', 'replace', 'add rendition']),
-    state: z.enum(states).meta({ description: 'State of the job.' }),
+    action: z.enum(['new video', 'replace', 'add rendition']).meta({ description: 'What the job is for.', example: 'new video' }),
+    state: z.enum(states).meta({ description: 'State of the job.', example: 'encoding' }),
     progress: schema.int('Progress in percent. It does not decrease.', 57),
     attempt: schema.int('Number of attempts so far: 0 before the first, at most 3.', 1),
     plan: PlanResponse.nullable().meta({ description: 'Ladder and chunks. null before the job is planned.' }),
@@ -23,11 +23,11 @@ export const JobResponse = z
       .array(
         z.object({
           key: schema.text('Key of the rendition in `uri.http` of the video.', 'h264_1200'),
-          state: z.enum(renditionStates),
+          state: z.enum(renditionStates).meta({ description: 'State of the rendition.', example: 'encoding' }),
           width: schema.int('Width in pixels. 0 if there is no picture.', 1280),
           height: schema.int('Height in pixels. 0 if there is no picture.', 720),
-          bytes: schema.int('Size of the file in bytes. 0 until it is complete.'),
-          bitrate: schema.int('Average rate in bit/s. 0 until the file is complete.'),
+          bytes: schema.int('Size of the file in bytes. 0 until it is complete.', 0),
+          bitrate: schema.int('Average rate in bit/s. 0 until the file is complete.', 0),
         }),
       )
       .meta({ description: 'Renditions by increasing rate. Empty before the job is planned.' }),
@@ -37,10 +37,10 @@ export const JobResponse = z
         message: schema.text('Reason in plain text.'),
       })
       .nullable()
-      .meta({ description: 'Error of the job. null unless it failed or was cancelled.' }),
+      .meta({ description: 'Error of the job. null unless it failed or was cancelled.', example: null }),
     time_created: schema.timestamp('Time at which the job was accepted.'),
     time_started: schema.timestamp('Time at which work on the job started. Empty before.'),
-    time_finished: schema.timestamp('Time at which the job ended. Empty before.'),
+    time_finished: schema.timestamp('Time at which the job ended. Empty before.').meta({ example: '' }),
   })
   .meta({ id: 'Job', description: 'A job: the encoding of a source into the files of a video.' })
 

@@ -46,6 +46,7 @@ export const updateMedia = route({
     '`X-Job-Id` contains the id of its job.',
   params: z.object({ mediaId: id('media') }),
   payload: changes,
+  docs: { example: { title: 'Launch day' } },
   response: z.object({
     media_id: schema.id('media'),
     status: z.union([
@@ -88,6 +89,7 @@ export const deleteMedia = route({
   query: z.object(deletion),
   payload: z.strictObject(deletion),
   payloadOptional: true,
+  docs: { example: { media_id: '43', notes: 'Replaced by a newer recording' } },
   response: z.object({ id: schema.id('media'), result: z.literal(true), deleted: schema.timestamp('Time of deletion.') }),
   async handle({ query, payload }, { caller, services, call }) {
     const request = parseDeletion(query, payload, caller)

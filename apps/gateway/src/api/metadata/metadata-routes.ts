@@ -68,6 +68,7 @@ export const createMetadata = route({
   payload: entries(z.strictObject({ name, value, private: isPrivate.default(false), read_only: readOnly.default(false) })),
   publicNames: { entries: '' },
   status: 201,
+  docs: { example: [{ name: 'genre', value: 'documentary' }] },
   response: z.object({
     status: z.literal('Created'),
     message: z.object({ ...videoResponse, created: schema.timestamp('Time of creation.') }),
@@ -100,6 +101,7 @@ export const updateMetadata = route({
   params: z.object({ videoId: id('video') }),
   payload: entries(z.strictObject({ name, value, private: isPrivate.optional(), read_only: readOnly.optional() })),
   publicNames: { changes: '' },
+  docs: { example: [{ name: 'genre', value: 'documentary' }] },
   response: z.object({
     status: z.literal('Updated'),
     message: z.object({ ...videoResponse, created: schema.timestamp('Time of the change.') }),

@@ -59,6 +59,7 @@ export const createOverlay = route({
   payload: newOverlay,
   publicNames: publicOverlayNames,
   status: 201,
+  docs: { example: { organisation_id: '1', title: 'Tickets', link_text: 'Buy tickets', link_url: 'https://tickets.example.org/' } },
   response: OverlayResponse,
   errorCodes: full,
   async handle({ payload: { organisation_id, ...payload } }, { caller, services, call }) {
@@ -79,6 +80,7 @@ export const updateOverlay = route({
   params: overlayId,
   payload: overlayChanges,
   publicNames: publicOverlayNames,
+  docs: { example: { title: 'Tickets' } },
   response: OverlayResponse,
   errorCodes: full,
   async handle({ params, payload }, { services, call }) {

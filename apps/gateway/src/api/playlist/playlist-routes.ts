@@ -73,6 +73,7 @@ export const updatePlaylist = route({
   description: 'Changes only the fields that are sent.',
   params: z.object({ playlistId: id('playlist') }),
   payload: changes,
+  docs: { example: { title: 'Launches', videos: ['42', '61'] } },
   response: z.object({ status: z.literal(true) }),
   publicNames: { monetization_json: 'monetization', video_ids: 'videos' },
   async handle({ params, payload }, { services, call }) {
@@ -108,6 +109,7 @@ export const createPlaylist = route({
   params: z.object({ organisationId: id('organisation') }),
   payload: z.strictObject({ title: title.default(''), description: description.default('') }),
   payloadOptional: true,
+  docs: { example: { title: 'Launches' } },
   response: z.object({ playlist_id: schema.id('playlist') }),
   async handle({ params, payload }, { caller, services, call }) {
     const organisationId = requestedOrganisation(caller, params.organisationId)

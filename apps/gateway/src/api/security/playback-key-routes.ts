@@ -96,6 +96,7 @@ export const updatePlaybackKey = route({
   description: `Changes only the fields that are sent. ${applies}`,
   params: keyParams,
   payload: z.strictObject({ name: name.optional(), active: active.optional() }),
+  docs: { example: { active: false } },
   response: PlaybackKeyResponse,
   errorCodes: tooManyActive,
   async handle({ params, payload }, { caller, services, call }) {

@@ -54,6 +54,7 @@ export const createSetting = route({
   payload: settingChanges,
   payloadOptional: true,
   status: 201,
+  docs: { example: { title: 'Newsroom', allow_download: true } },
   response: z.object({ status: z.literal('Created'), message: z.object({ created: schema.id('profile') }) }),
   errorCodes: busy,
   async validateRemotely({ params, payload, invalidFields }, { caller, services, call }) {
@@ -80,6 +81,7 @@ export const updateSetting = route({
   description: `Changes only the fields that are sent. ${passwords}`,
   params: z.object({ settingId: id('profile') }),
   payload: settingChanges,
+  docs: { example: { title: 'Newsroom', allow_download: true } },
   response: z.object({ status: z.literal('OK'), message: z.object({ updated: schema.id('profile') }) }),
   errorCodes: busy,
   async validateRemotely({ params, payload, invalidFields }, { services, call }) {

@@ -65,6 +65,7 @@ export const addTags = route({
   params: z.object({ videoId: id('video'), tags: tagsInPath(MAX_TAGS).optional() }),
   payload: z.strictObject({ tags: list(tag(), { max: MAX_TAGS }, { description: 'Tags, if the path has none.' }).optional() }),
   payloadOptional: true,
+  docs: { example: { tags: ['launch', 'summer-2030'] } },
   response: z.object({ added: z.array(z.string()).meta({ description: 'Tags that the video did not have before.', example: ['launch'] }) }),
   errorCodes: { tags_full: 'The video would have more than 100 tags.' },
   async handle({ params, payload }, { services, call }) {

@@ -78,6 +78,7 @@ export const createTheme = route({
   payload: themeChanges,
   payloadOptional: true,
   status: 201,
+  docs: { example: { title: 'Dark', background_colour: '#1f2933', text_colour: '#ffffff' } },
   response: z.object({ status: z.literal('Created'), message: z.object({ created: schema.id('theme') }) }),
   async handle({ params, payload }, { caller, services, call }) {
     const organisationId = requestedOrganisation(caller, params.organisationId)
@@ -95,6 +96,7 @@ export const updateTheme = route({
   description: 'Changes only the fields that are sent.',
   params: z.object({ themeId: id('theme') }),
   payload: themeChanges,
+  docs: { example: { title: 'Dark', background_colour: '#1f2933' } },
   response: z.object({ status: z.literal('OK'), message: z.object({ updated: schema.id('theme') }) }),
   async handle({ params, payload }, { services, call }) {
     const updateMask = Object.keys(payload)

@@ -109,6 +109,7 @@ export const createThirdPartyToken = route({
     user_id: details.user_id.default(''),
   }),
   status: 201,
+  docs: { example: { organisation_id: '1', service_name: 'photoshare', token: 'a token of the service' } },
   response: z.object({ id: schema.id('record'), status, created: schema.timestamp('Time of creation.') }),
   errorCodes: { user_not_found: 'The organisation has no such user.' },
   publicNames: names,
@@ -142,6 +143,7 @@ export const updateThirdPartyToken = route({
   description: 'Changes only the fields that are sent.',
   params: recordId,
   payload: changes,
+  docs: { example: { token: 'a token of the service' } },
   response: z.object({ id: schema.id('record'), status, Updated: schema.timestamp('Time of the change.') }),
   errorCodes: {
     third_party_token_not_found: 'The token does not exist, it was deleted, or it belongs to another organisation.',

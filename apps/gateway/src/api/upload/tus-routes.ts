@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
 import { pathPart } from '../../server/schema/fields.ts'
+import { TUS_DOCS } from './tus-headers.ts'
 
 export const tusOptionsHeaders = {
   'Tus-Resumable': '1.0.0',
@@ -50,6 +51,7 @@ export const createTusUpload = route({
   ...common,
   post: ['/upload/tus'],
   operationId: 'createTusUpload',
+  docs: TUS_DOCS.create,
   cost: 'work',
   summary: 'Create a resumable upload (tus 1.0)',
   description: `Supports the tus extensions creation, creation-with-upload, creation-defer-length, checksum, expiration and termination. When all
@@ -73,6 +75,7 @@ export const readTusUpload = route({
   ...common,
   head: ['/upload/tus/:uploadId'],
   operationId: 'getTusUpload',
+  docs: TUS_DOCS.read,
   summary: 'Read the offset of a resumable upload',
   description:
     '`Upload-Offset` is the number of bytes that are stored durably. After completion, `X-Video-Id` contains the id of the video. ' +
@@ -86,6 +89,7 @@ export const appendTusUpload = route({
   ...common,
   patch: ['/upload/tus/:uploadId'],
   operationId: 'appendTusUpload',
+  docs: TUS_DOCS.append,
   audited: false,
   summary: 'Append to a resumable upload',
   description:
@@ -108,6 +112,7 @@ export const deleteTusUpload = route({
   ...common,
   delete: ['/upload/tus/:uploadId'],
   operationId: 'deleteTusUpload',
+  docs: TUS_DOCS.delete,
   summary: 'Delete a resumable upload',
   description: 'Removes an upload that is not complete, with its bytes.',
   params,

@@ -92,6 +92,13 @@ condition by its index, such as \`conditions[2]\`.`,
   },
 })
 
+const objectForm = z.object({
+  key: z.string().meta({ description: 'Key of the object, as in the policy.', example: 'uploads/1/launch.mp4' }),
+  policy: z.string().meta({ description: '`policy` of `POST /upload/signature`.', example: 'eyJleHBpcmF0aW9uIj…' }),
+  'x-amz-signature': z.string().meta({ description: '`signature` of `POST /upload/signature`.', example: '9f86d081884c7d65…' }),
+  file: z.string().meta({ format: 'binary', description: 'The file. It is the last field.' }),
+})
+
 export const postObject = route({
   post: ['/upload/object'],
   operationId: 'uploadObject',
@@ -121,6 +128,7 @@ URL of that store. Only the policy limits the size of the body.`,
     too_many_at_once: '64 uploads of the IP address are active (429).',
     upload_going: 'An earlier upload with this key is being removed (409).',
   },
+  docs: { body: { 'multipart/form-data': objectForm } },
   proxyTo: () => '/object',
   handle: throwUnreachable,
 })
@@ -136,7 +144,10 @@ export const readUpload = route({
   params: z.object({
     uploadId: pathPart({ description: 'Id of the upload. It is a UUID.', example: '6fa1a6a4-8f5c-4f4b-9b3b-3f1f1f0d1c2b' }),
   }),
-  query: z.object({ expires: text(20).optional(), signature: text(100).optional() }),
+  query: z.object({
+    expires: text(20, {}, { description: 'Time at which the URL expires. Part of the `tempLink`.' }).optional(),
+    signature: text(100, {}, { description: 'Signature of the URL. Part of the `tempLink`.' }).optional(),
+  }),
   contentTypes: ['application/octet-stream'],
   response: z.object({}),
   proxyTo: ({ uploadId }) => `/file/${encodeURIComponent(uploadId)}`,

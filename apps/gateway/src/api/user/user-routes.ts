@@ -143,6 +143,7 @@ export const updateUser = route({
     password: password.optional(),
     telephone_land: details.telephone_land.optional(),
   }),
+  docs: { example: { first_name: 'Ada' } },
   response: UserResponse,
   errorCodes: {
     system_only: 'Only a system key may change system users, and make users system users.',

@@ -63,6 +63,7 @@ export const createOriginalDownload = route({
   payload: z.strictObject(limits),
   payloadOptional: true,
   audited: true,
+  docs: { example: { expires_in: 3600 } },
   response: DownloadResponse,
   errorCodes: {
     file_not_found: 'The video has no files yet.',

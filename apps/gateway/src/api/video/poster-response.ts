@@ -12,9 +12,9 @@ const STATUSES: Readonly<Partial<Record<PosterState, 'processing' | 'ok' | 'fail
 export const PosterResponse = z.object({
   status: z
     .enum(['processing', 'ok', 'failed'])
-    .meta({ description: '`ok`: the video shows the picture. `failed`: it shows the images that it had before.' }),
+    .meta({ description: '`ok`: the video shows the picture. `failed`: it shows the images that it had before.', example: 'ok' }),
   code: schema.int('0. For a failed picture 4001 to 4004 for an error of the picture, or 5xxx for an error of the platform.', 0),
-  reason: schema.text('Reason of the failure. Empty if it did not fail.'),
+  reason: schema.text('Reason of the failure. Empty if it did not fail.', ''),
 })
 
 export function posterResponse({ state, code, reason }: Poster): z.input<typeof PosterResponse> {

@@ -43,6 +43,7 @@ export const setPoster = route({
   }),
   fileAdvice: 'send the picture itself as the body, with its content type',
   status: 202,
+  docs: { example: { time: 12.5 } },
   response,
   errorCodes: {
     payload_too_large: 'The picture has more than 10 MiB (413).',

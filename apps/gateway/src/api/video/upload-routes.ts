@@ -62,12 +62,21 @@ export const uploadVideo = route({
     'sent when the file is stored. `organisation_id` is then required with a system key only. With an `Idempotency-Key`, a retry with ' +
     'the same fields, file name and bytes returns the first response. It sends the file again, and the repeated file is removed.',
   payload: upload,
-  response: z.object({
-    id: schema.id('video'),
-    status: VideoStatusResponse,
-    job_id: schema.id('job'),
-    action: z.enum(['new video', 'replace']),
-  }),
+  response: z
+    .object({
+      id: schema.id('video'),
+      status: VideoStatusResponse,
+      job_id: schema.id('job'),
+      action: z.enum(['new video', 'replace']).meta({ description: 'What the upload does.', example: 'new video' }),
+    })
+    .meta({
+      example: {
+        id: '42',
+        status: { status: 'encoding', progress: 0, code: 2 },
+        job_id: '44',
+        action: 'new video',
+      },
+    }),
   errorCodes: {
     ...uploadErrors,
     upload_too_large: 'The file is larger than `max_bytes` of `GET /upload/config` (413).',

@@ -54,6 +54,7 @@ export const openVideo = route({
     token: text(maxLength, { min: 1 }, { description: 'A token of an earlier response. It is a secret.' }).optional(),
   }),
   audited: false,
+  docs: { example: { password: 'correct horse battery staple' } },
   response: z.object({
     token: schema.text('The token.', 'eyJhbGciOiJIUzI1NiJ9…'),
     expires: schema.int('Time from which the token is invalid, in seconds since 1970.', 1_900_000_000),

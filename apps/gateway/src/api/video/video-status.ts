@@ -18,7 +18,7 @@ export const waitingCode = 1
 
 export const VideoStatusResponse = z
   .object({
-    status: z.enum(stateWords),
+    status: z.enum(stateWords).meta({ description: 'State of the video.', example: 'ok' }),
     progress: schema.int('Progress in percent. It does not decrease within a job.', 100),
     code: schema.int(
       'Status code. 1: waiting. 2: encoding. 2000: ok. 4001 to 4005: error in the source. 5xxx: error of the platform.',

@@ -79,6 +79,7 @@ export const createWebhook = route({
     'least once and in order for each video. A failed delivery is retried for 24 hours. The webhook is then disabled.',
   status: 201,
   payload: z.strictObject({ organisation_id: organisationIdField().optional(), url, events, enabled: enabled.default(true) }),
+  docs: { example: { organisation_id: '1', url: 'https://hooks.example.org/vitascope', events: ['video.ready', 'video.failed'] } },
   response: NewWebhookResponse,
   errorCodes: { webhooks_full: 'The organisation already has 20 webhooks.' },
   async handle({ payload }, context) {
@@ -100,6 +101,7 @@ export const updateWebhook = route({
   description: 'Changes only the fields that are sent. After it is enabled again, the webhook receives the queued events.',
   params: webhookParams,
   payload: z.strictObject({ url: url.optional(), events: events.optional(), enabled: enabled.optional() }),
+  docs: { example: { events: ['video.ready', 'video.failed'] } },
   response: WebhookResponse,
   async handle({ params, payload }, context) {
     const updateMask = Object.keys(payload)

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { EVENT_TYPES } from '@vitascope/proto/event-types'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { routes } from '../../table.ts'
+import { inputSchemas } from '../routing/input.ts'
 import { API_VERSION, openApiDocument } from './openapi.ts'
 
 interface Schema {
@@ -25,6 +26,7 @@ interface Operation {
   deprecated?: boolean
   parameters?: Parameter[]
   requestBody?: { content: Record<string, { schema: object; example?: unknown }> }
+  responses: Record<string, { headers?: object }>
 }
 
 const document = openApiDocument(routes, API_VERSION)
@@ -120,21 +122,58 @@ test('videos are first, in the list of tags and in the list of paths', () => {
   expect(Object.keys(document.paths ?? {}).slice(0, 2)).toEqual(['/video', '/video/{video_id}'])
 })
 
-test('the example of every payload is valid; generated examples have the required fields only', () => {
+const bodies = operations.flatMap(({ name, operation }) => {
+  const json = operation.requestBody?.content['application/json']
+  return json ? [{ name, operation, ...json }] : []
+})
+
+test('every JSON payload has an example that its schema accepts', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   ajv.addSchema(JSON.parse(JSON.stringify(document)), 'api')
-  const bodies = operations.flatMap(({ name, operation }) => {
-    const json = operation.requestBody?.content['application/json']
-    return json?.example === undefined ? [] : [{ name, ...json }]
-  })
-  expect(bodies.length).toBeGreaterThan(15)
+  expect(bodies.length).toBeGreaterThan(50)
   for (const { name, schema, example } of bodies) {
     const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components'))
     const validate = ajv.compile(absolute)
     expect([name, validate(example), validate.errors]).toEqual([name, true, null])
+  }
+})
+
+test('the router accepts every example, and generated examples have the required fields only', () => {
+  for (const { name, operation, example } of bodies) {
+    const route = findRoute(operation)
+    if (!route) throw new Error(`no route of ${name}`)
+    const { success, error } = inputSchemas(route).payload.safeParse(example)
+    expect([name, success, error?.issues]).toEqual([name, true, undefined])
   }
   expect(bodies.find(({ name }) => name === 'post /video/upload')?.example).toEqual({
     url: 'https://media.example.org/launch.mp4',
     organisation_id: '1',
   })
 })
+
+test('a path that has all fields of the payload has no body', () => {
+  const find = (path: string) => operations.find(({ name }) => name === `post ${path}`)?.operation
+  expect(find('/tag/video/add/{video_id}/{tags}')?.requestBody).toBeUndefined()
+  expect(find('/tag/video/add/{video_id}')?.requestBody).toBeDefined()
+})
+
+test('the headers and the body of tus requests are described', () => {
+  const append = operations.find(({ operation }) => operation.operationId === 'appendTusUpload')?.operation
+  const names = append?.parameters?.filter((parameter) => parameter.in === 'header').map(({ name, required }) => [name, required])
+  expect(names).toEqual([
+    ['Tus-Resumable', true],
+    ['Upload-Offset', true],
+    ['Upload-Length', false],
+    ['Upload-Checksum', false],
+  ])
+  expect(Object.keys(append?.requestBody?.content ?? {})).toEqual(['application/offset+octet-stream'])
+  expect(Object.keys(append?.responses['204']?.headers ?? {})).toEqual(
+    expect.arrayContaining(['Tus-Resumable', 'Upload-Offset', 'Upload-Expires', 'X-Video-Id', 'X-Job-Id']),
+  )
+})
+
+/** Returns the route of an operation or of its alias. */
+function findRoute({ operationId, description }: Operation) {
+  const [, first] = /^(?:Deprecated\. See|Short form of) `(\w+)`/.exec(description) ?? []
+  return routes.find((route) => route.operationId === (first ?? operationId))
+}

@@ -150,7 +150,7 @@ function responseContent({ contentTypes, response }: Route): Record<string, { sc
 const requestId = z.string().meta({ description: 'Request id. Echoes the client’s `X-Request-Id` if it is valid.', example: 'b7e1…' })
 
 function responseHeaders({ route, verb }: Target): z.ZodObject {
-  if (verb !== 'get' || !route.readOnly) return z.object({ 'X-Request-Id': requestId })
+  if (verb !== 'get' || !route.readOnly) return z.object({ 'X-Request-Id': requestId, ...route.docs.responseHeaders?.shape })
   return z.object({
     'X-Request-Id': requestId,
     ETag: z.string().optional().meta({
@@ -187,8 +187,10 @@ function buildQuerySchema({ route, verb }: Target): z.ZodObject {
   return route.query.extend({ data: z.string().optional().meta({ description: 'Payload as JSON text, if there is no body.' }) })
 }
 
-function buildHeaderSchema({ verb }: Target): Pick<NonNullable<RouteConfig['request']>, 'headers'> {
-  return verb === 'post' ? { headers: IDEMPOTENCY } : {}
+function buildHeaderSchema({ route, verb }: Target): Pick<NonNullable<RouteConfig['request']>, 'headers'> {
+  const { requestHeaders } = route.docs
+  if (verb !== 'post') return requestHeaders ? { headers: requestHeaders } : {}
+  return { headers: IDEMPOTENCY.extend(requestHeaders?.shape ?? {}) }
 }
 
 const IDEMPOTENCY = z.object({
@@ -205,15 +207,18 @@ function hasData(route: Route): boolean {
   return Object.hasOwn(flatFields(route)?.shape ?? {}, 'data')
 }
 
-function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<NonNullable<RouteConfig['request']>, 'body'> {
-  if (verb === 'get' || !payload) return {}
+function body(target: Target, payload: PayloadShape | undefined): Pick<NonNullable<RouteConfig['request']>, 'body'> {
+  const { route, verb } = target
+  const proxied = route.docs.body
+  if (proxied) return { body: { content: Object.fromEntries(Object.entries(proxied).map(([type, schema]) => [type, { schema }])) } }
+  if (verb === 'get' || !payload || isPayloadInPath(target, payload)) return {}
   const wrapped = z.object({ data: z.string().meta({ description: 'Payload as JSON text.' }) })
   const { payloadField } = route
   const flat = flatFields({ payload, payloadField }) ?? (payload instanceof z.ZodRecord ? payload : undefined)
   const payloadType = flat ? z.union([flat, wrapped]) : wrapped
   const form = hasData(route) && flat ? flat : payloadType
   const json = payloadField === undefined ? payload : z.union([payload, z.strictObject({ [payloadField]: payload })])
-  const example = route.payload && buildExample(route.payload)
+  const example = route.docs.example ?? (route.payload && buildExample(route.payload))
   return {
     body: {
       required: !route.payloadOptional,
@@ -233,6 +238,12 @@ function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<
 function withFile(fields: z.ZodObject): z.ZodObject {
   const file = z.string().meta({ format: 'binary', description: 'The file. It is the last part of the form.' })
   return fields.extend({ [FILE_PART]: file }).strict()
+}
+
+/** Returns true if the path has all fields of the payload, which must then not be in the body. */
+function isPayloadInPath({ params }: Target, payload: PayloadShape): boolean {
+  const names = payload instanceof z.ZodObject ? Object.keys(payload.shape) : []
+  return names.length > 0 && names.every((name) => params.includes(name))
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { OpenAPIRegistry } from '@asteasolutions/zod-to-openapi'
 import type { EventType } from '@vitascope/proto/event-types'
 import { z } from 'zod'
+import { schema } from '../schema/response-format.ts'
 
 interface EventDocs {
   /** Name below `components.schemas`, and the id of its operation in generated receivers. */
@@ -11,9 +12,9 @@ interface EventDocs {
   data: z.ZodRawShape
 }
 
-const id = (noun: string, example: string) => z.string().meta({ description: `Id of the ${noun}.`, example })
-const video = { video_id: id('video', '4611686018427387904'), media_id: id('media', '42') }
-const job = { job_id: id('job', '43') }
+const { id } = schema
+const video = { video_id: id('video'), media_id: id('media') }
+const job = { job_id: id('job') }
 
 /** The events that webhooks receive. `libs/testing` compares this description with real events. */
 export const WEBHOOK_EVENTS: Readonly<Record<EventType | 'webhook.test', EventDocs>> = {
@@ -64,7 +65,7 @@ export const WEBHOOK_EVENTS: Readonly<Record<EventType | 'webhook.test', EventDo
     summary: 'Captions are added',
     description: 'Captions were added to a media. `video_id` is its first video.',
     data: {
-      caption_id: id('caption', '44'),
+      caption_id: id('caption'),
       language: z.string().meta({ description: 'Language code.', example: 'en-GB' }),
       ...video,
     },
@@ -74,10 +75,8 @@ export const WEBHOOK_EVENTS: Readonly<Record<EventType | 'webhook.test', EventDo
     summary: 'Slides are ready',
     description: 'A file was converted to slides. The slides may not have times yet.',
     data: {
-      presentation_id: id('presentation', '45'),
-      video_id: z
-        .string()
-        .meta({ description: 'Id of the video that the presentation accompanies, or `""`.', example: '4611686018427387904' }),
+      presentation_id: id('presentation'),
+      video_id: z.string().meta({ description: 'Id of the video that the presentation accompanies, or `""`.', example: '42' }),
       ...job,
       number_of_slides: z.int().meta({ description: 'Number of slides of the file.', example: 24 }),
     },
@@ -89,7 +88,7 @@ export const WEBHOOK_EVENTS: Readonly<Record<EventType | 'webhook.test', EventDo
     data: {
       key: z.string().meta({ description: 'First characters of the key.', example: 'vs_a1b2c' }),
       application_name: z.string().meta({ description: 'Name of the application that uses the key.', example: 'Newsroom uploader' }),
-      user_id: id('user of the key', '7'),
+      user_id: id('user of the key'),
       expires: z.string().meta({ description: 'Time of expiry.', example: '2030-12-31 23:59:59 GMT' }),
     },
   },
@@ -116,7 +115,7 @@ export const WEBHOOK_EVENTS: Readonly<Record<EventType | 'webhook.test', EventDo
     summary: 'A playback key is changed',
     description: 'A playback key was registered, changed or deleted.',
     data: {
-      key_id: id('playback key', '46'),
+      key_id: id('playback key'),
       name: z.string().meta({ description: 'Name of the key.', example: 'Web site' }),
       change: z.enum(['created', 'changed', 'deleted']).meta({ description: 'What happened.', example: 'created' }),
       active: z.boolean().meta({ description: 'True if tokens of the key are accepted.', example: true }),
@@ -126,7 +125,7 @@ export const WEBHOOK_EVENTS: Readonly<Record<EventType | 'webhook.test', EventDo
     name: 'WebhookTestEvent',
     summary: 'A test is sent',
     description: 'Sent by `POST /webhook/{webhook_id}/test` to that webhook only. Webhooks do not subscribe to it.',
-    data: { webhook_id: id('webhook', '47') },
+    data: { webhook_id: id('webhook') },
   },
 }
 
@@ -142,11 +141,11 @@ const HEADERS = z.object({
 /** Adds the events to the document, below `webhooks`. */
 export function registerWebhookEvents(registry: OpenAPIRegistry): void {
   for (const [type, { name, summary, description, data }] of Object.entries(WEBHOOK_EVENTS)) {
-    const schema = z
+    const body = z
       .object({
         type: z.literal(type).meta({ description: 'Type of the event.' }),
         timestamp: z.iso.datetime().meta({ description: 'Time of the event in UTC.', example: '2030-01-01T09:30:00.000Z' }),
-        data: z.object({ organisation_id: id('organisation', '2'), ...data }).meta({ description: 'The records of the event.' }),
+        data: z.object({ organisation_id: id('organisation'), ...data }).meta({ description: 'The records of the event.' }),
       })
       .meta({ id: name, description })
     registry.registerWebhook({
@@ -157,7 +156,7 @@ export function registerWebhookEvents(registry: OpenAPIRegistry): void {
       description: `${description} The request is signed in the format of Standard Webhooks.`,
       tags: ['Webhooks'],
       security: [],
-      request: { headers: HEADERS, body: { required: true, content: { 'application/json': { schema } } } },
+      request: { headers: HEADERS, body: { required: true, content: { 'application/json': { schema: body } } } },
       responses: {
         '2XX': { description: 'Any status of 200 to 299 within 10 s accepts the event.' },
         default: { description: 'Any other status is a failure. The event is sent again, for 24 hours.' },

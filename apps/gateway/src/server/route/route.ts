@@ -187,12 +187,26 @@ export interface Route<
   file?: FileBody<z.output<Params>, z.input<ResponseSchema>>
   /** How the route receives a file in the part `file` of a multipart form. */
   fileForm?: FormBody
+  docs: RouteDocs
   /** Additional headers of OPTIONS responses. */
   optionsHeaders?: Readonly<Record<string, string>>
   handle(
     input: { params: z.output<Params>; query: z.output<Query>; payload: z.output<Payload> },
     context: Context,
   ): Promise<z.input<ResponseSchema> | Reply | Streamed>
+}
+
+/** What the API document says about a route in addition to its schemas. */
+export interface RouteDocs {
+  /**
+   * A short payload that the schema accepts as it is. By default it has the required fields, with
+   * their examples.
+   */
+  example?: object
+  requestHeaders?: z.ZodObject
+  responseHeaders?: z.ZodObject
+  /** Bodies of a proxied request by content type. */
+  body?: Readonly<Record<string, z.ZodType>>
 }
 
 /** A body that is a file. It is streamed to encoding, which checks and stores it. */
@@ -289,6 +303,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
     Pick<
       Route,
       | 'aliases'
+      | 'docs'
       | 'resource'
       | 'cost'
       | 'description'
@@ -343,6 +358,7 @@ export function route<
     verb,
     paths,
     aliases: declared.aliases ?? [],
+    docs: declared.docs ?? {},
     operationId: declared.operationId,
     section: declared.section,
     access: declared.access,

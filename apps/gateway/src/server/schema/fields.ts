@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { parseJsonText } from '../payload/json-text.ts'
 import { isDay, parseTimestamp, parseZonedTimestamp } from './dates.ts'
 import { type Clash, checked, field, problem, Rejection, reject } from './field.ts'
+import { idExample } from './id-example.ts'
 
 /** Metadata of a field in the API document. */
 export interface FieldDocs {
@@ -22,7 +23,7 @@ const MAX_PATH_PART_LENGTH = 300
  * service returns 404 because no record has it.
  */
 export function id(noun: string, docs: FieldDocs = {}) {
-  return pathPart({ description: `Id of the ${noun}.`, example: '42', ...docs })
+  return pathPart({ description: `Id of the ${noun}.`, example: idExample(noun), ...docs })
 }
 
 /** Any other text in a path that identifies something. */
@@ -35,16 +36,22 @@ export function pathPart(docs: FieldDocs) {
 
 /** An id in a query or payload: digits, or a JSON number that represents them exactly. */
 export function idField(noun: string, docs: FieldDocs = {}) {
-  return field(readId, z.string().meta({ description: `Id of the ${noun}.`, pattern: '^[1-9][0-9]{0,18}$', example: '42', ...docs }))
+  return field(
+    readId,
+    z.string().meta({ description: `Id of the ${noun}.`, pattern: '^[1-9][0-9]{0,18}$', example: idExample(noun), ...docs }),
+  )
 }
 
 /** Like `idField`, but an empty text or null means none and becomes an empty text. */
 export function idOrNone(noun: string, docs: FieldDocs = {}) {
   return field(
     (value) => (value === '' || value === null ? '' : readId(value)),
-    z
-      .string()
-      .meta({ description: `Id of the ${noun}. \`""\` or null means none.`, pattern: '^([1-9][0-9]{0,18})?$', example: '42', ...docs }),
+    z.string().meta({
+      description: `Id of the ${noun}. \`""\` or null means none.`,
+      pattern: '^([1-9][0-9]{0,18})?$',
+      example: idExample(noun),
+      ...docs,
+    }),
   )
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { formatTimestamp } from './dates.ts'
+import { idExample } from './id-example.ts'
 
 /** Formats a flag as `"0"` or `"1"`. */
 export function formatFlag(value: boolean | undefined): '0' | '1' {
@@ -39,7 +40,7 @@ export function changedFields<Body extends object>(body: Body, names: readonly s
 
 /** Schemas for the fields of responses, as shown in the API document. */
 export const schema = {
-  id: (noun: string) => z.string().meta({ description: `Id of the ${noun}.`, example: '42' }),
+  id: (noun: string) => z.string().meta({ description: `Id of the ${noun}.`, example: idExample(noun) }),
   text: (description: string, example?: string) => z.string().meta({ description, ...(example === undefined ? {} : { example }) }),
   flag: (description: string) => z.enum(['0', '1']).meta({ description, example: '1' }),
   number: (description: string, example = '1280') => z.string().meta({ description: `${description} Empty if it is unknown.`, example }),
