@@ -56,10 +56,10 @@ export const VideoListResponse = z.object({
       ...duration,
       ...watched,
       ...viewingTime,
-      description: schema.text('Description of the video.'),
+      description: schema.text('Description of the video.', 'The launch, from the gate to orbit.'),
       language: schema.text('Language of the video, not of its views.', 'en'),
-      title_private: schema.text('Title of the media.'),
-      title_public: schema.text('Title of the video.'),
+      title_private: schema.text('Title of the media.', 'Launch day'),
+      title_public: schema.text('Title of the video.', 'Launch day'),
     })
     .partial().shape,
 })

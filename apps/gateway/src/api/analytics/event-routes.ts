@@ -12,7 +12,10 @@ export const MAX_USER_AGENT_LENGTH = 500
 export const EventsResponse = z.object({
   accepted: schema.int('Number of events that count.'),
   rejected: z.array(
-    z.object({ index: schema.int('Index of the event in the request, from 0.'), message: schema.text('Reason for the rejection.') }),
+    z.object({
+      index: schema.int('Index of the event in the request, from 0.'),
+      message: schema.text('Reason for the rejection.', 'at: is more than 24 hours ago'),
+    }),
   ),
 })
 

@@ -14,7 +14,7 @@ const AuditResponse = z
     key: schema.text('First 8 characters of the key. Empty without a key.', 'vs_4fGx1'),
     action: schema.text('The ACL resource of the endpoint.', 'video::put'),
     object: schema.text('Path of the request, without possible secrets.', '/video/42'),
-    request_id: schema.text('`X-Request-Id` of the response.'),
+    request_id: schema.text('`X-Request-Id` of the response.', 'b7e1f0a2-5c0d-4a6b-9d55-0b1f6a3c9e11'),
     address: schema.text('IP address of the client.', '192.0.2.7'),
   })
   .meta({ id: 'AuditEntry', description: 'A write in the audit log.' })

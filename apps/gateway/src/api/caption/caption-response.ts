@@ -8,7 +8,7 @@ export const CaptionLineResponse = z
     caption_id: schema.id('caption'),
     organisation_id: schema.id('organisation'),
     created_by_user_id: schema.id('user who added the caption'),
-    group_id: schema.text('Always empty.'),
+    group_id: schema.text('Always empty.', ''),
     title: schema.text('Title that viewers select.', 'English'),
     language: schema.text('Language code.', 'en'),
     media_id: schema.id('media whose videos show the caption'),

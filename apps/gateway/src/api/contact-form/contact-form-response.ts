@@ -10,9 +10,9 @@ export const ContactFormResponse = z
   .object({
     contact_form_id: schema.id('contact form'),
     primary_text: schema.text('Text that viewers read first.', 'Tell us who you are'),
-    secondary_text: schema.text('Text that viewers read next.'),
+    secondary_text: schema.text('Text that viewers read next.', 'It takes a minute.'),
     reference: schema.text('Internal name of the form.', 'spring campaign'),
-    opt_in_message: schema.text('Text that viewers agree to.'),
+    opt_in_message: schema.text('Text that viewers agree to.', 'You may send me news.'),
     button_text: schema.text('Label of the submit button.', 'Watch'),
     capture_names: schema.flag('`"1"` adds a field for the name.'),
     capture_company_name: schema.flag('`"1"` adds a field for the company.'),
@@ -36,11 +36,11 @@ export const SubmissionResponse = z
   .object({
     submission_id: schema.id('submission'),
     name: schema.text('Name of the viewer. Empty if the form has no field for it.', 'Ada Lovelace'),
-    company_name: schema.text('Company of the viewer. Empty if the form has no field for it.'),
+    company_name: schema.text('Company of the viewer. Empty if the form has no field for it.', 'Example Films'),
     email: schema.text('Email address as it was sent.', 'ada@example.org'),
     opt_in: schema.flag('`"1"` if the viewer agreed.'),
     time_created: schema.timestamp('Time of the submission.'),
-    video_id: schema.text('Id of the video that showed the form. Empty if it was not sent.'),
+    video_id: schema.text('Id of the video that showed the form. Empty if it was not sent.', '42'),
   })
   .meta({ id: 'Submission', description: 'Data that a viewer submitted with a contact form.' })
 

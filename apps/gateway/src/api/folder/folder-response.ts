@@ -6,7 +6,7 @@ export const FolderResponse = z
   .object({
     folder_id: schema.id('folder'),
     name: schema.text('Name of the folder. It is unique in its organisation.', 'Trailers'),
-    description: schema.text('Description of the folder. Free text.'),
+    description: schema.text('Description of the folder. Free text.', 'Trailers of 2030'),
     organisation_id: schema.id('organisation'),
     created_by_user_id: schema.text('Id of the user who created the folder.', '7'),
     last_modified_by_user_id: schema.text('Id of the user who last changed the folder.', '7'),

@@ -34,7 +34,7 @@ export const JobResponse = z
     error: z
       .object({
         code: schema.int('Error code. 4001 to 4005: error in the source. 5xxx: error of the platform.', 4001),
-        message: schema.text('Reason in plain text.'),
+        message: schema.text('Reason in plain text.', 'the file is not a video'),
       })
       .nullable()
       .meta({ description: 'Error of the job. null unless it failed or was cancelled.', example: null }),

@@ -50,7 +50,11 @@ export const updateMedia = route({
   response: z.object({
     media_id: schema.id('media'),
     status: z.union([
-      z.object({ action: z.literal('replace_video'), success: z.literal(true), uri: schema.text('URL as it was sent.') }),
+      z.object({
+        action: z.literal('replace_video'),
+        success: z.literal(true),
+        uri: schema.text('URL as it was sent.', 'https://media.example.org/launch.mp4'),
+      }),
       z.object({
         action: z.literal('update_data'),
         success: z.literal(true),

@@ -18,8 +18,8 @@ export const OrganisationResponse = z
     status: z
       .enum(['active', 'inactive'])
       .meta({ description: 'State of the organisation. If it is inactive, its keys are rejected and its videos are not found.' }),
-    default_setting_id: schema.text('Id of the player settings profile of videos without a profile. Empty if there is none.'),
-    default_theme_id: schema.text('Id of the theme of videos without a theme. Empty if there is none.'),
+    default_setting_id: schema.text('Id of the player settings profile of videos without a profile. Empty if there is none.', ''),
+    default_theme_id: schema.text('Id of the theme of videos without a theme. Empty if there is none.', ''),
     allowed_ips: z
       .array(z.string())
       .meta({ description: 'IP addresses and CIDRs that may load media files. Empty if all may.', example: ['192.0.2.0/24'] }),

@@ -15,10 +15,13 @@ export const PresentationResponse = z
     id: schema.id('presentation'),
     filename: schema.text('Name of its first file. Empty before the first file.', 'launch.pdf'),
     title: schema.text('Title that viewers see.', 'Launch'),
-    description: schema.text('Description that viewers see.'),
+    description: schema.text('Description that viewers see.', 'The launch, from the gate to orbit.'),
     user_id: schema.id('user for whom it was created'),
     organisation_id: schema.id('organisation'),
-    url: schema.text('URL of the PDF of its first file. Empty until it exists.'),
+    url: schema.text(
+      'URL of the PDF of its first file. Empty until it exists.',
+      'https://video.example.org/delivery/presentation/51/k3v9/document.pdf',
+    ),
     status: z
       .object({
         message: z.enum(['processing', 'ok, but awaiting timings', 'ok', 'failed']).meta({ example: 'ok' }),
@@ -27,7 +30,10 @@ export const PresentationResponse = z
           'Status code. 2: processing. 1999: awaiting timings. 2000: ok. 4002: error in the file. 5xxx: error of the platform.',
           2000,
         ),
-        reason: schema.text('Reason why the last file failed, shown to its organisation and to system users. Empty if it did not fail.'),
+        reason: schema.text(
+          'Reason why the last file failed, shown to its organisation and to system users. Empty if it did not fail.',
+          '',
+        ),
       })
       .meta({ description: 'State of the presentation. A later file that fails does not change it.' }),
     video_id: schema.text(
@@ -43,8 +49,11 @@ export const PresentationResponse = z
             .int()
             .nullable()
             .meta({ description: 'Time in the video, in seconds, at which the slide appears. null until it is set.', example: 0 }),
-          url: schema.text('URL of the JPEG picture of the slide.'),
-          thumbnail: schema.text('URL of a small JPEG picture of the slide.'),
+          url: schema.text('URL of the JPEG picture of the slide.', 'https://video.example.org/delivery/presentation/51/k3v9/s1.jpg'),
+          thumbnail: schema.text(
+            'URL of a small JPEG picture of the slide.',
+            'https://video.example.org/delivery/presentation/51/k3v9/t1.jpg',
+          ),
         }),
       )
       .meta({ description: `Slides ${numbered}` }),

@@ -16,7 +16,7 @@ const SessionResponse = z.object({
   session_id: schema.text('Id of the session.', 'vb3mK0ZcX1q2H8n4TzQ5aw'),
   token_id: schema.text('Claim `jti` of the token, or a hash of it. Empty for viewers without a personal token.', 'viewer-17'),
   address: schema.text('IPv4 address or IPv6 network of the viewer.', '192.0.2.7'),
-  user_agent: schema.text('`User-Agent` of the viewer.'),
+  user_agent: schema.text('`User-Agent` of the viewer.', 'Mozilla/5.0 (X11; Linux x86_64)'),
   state: z.enum(STATES).meta({
     description:
       '`active`: it may load files. `too_many`: enough others with the same token began before it. `ended`: it was ended by this API. ' +

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { formatFlag, formatNumber, formatOptionalTimestamp, schema } from '../../server/schema/response-format.ts'
 
 const legacy = (description: string) => schema.flag(`${description} Used by older players only.`)
-const unused = schema.text('Field of older players. It is always empty.')
+const unused = schema.text('Field of older players. It is always empty.', '')
 
 /** A player settings profile in the public API. */
 export const SettingResponse = z
@@ -20,7 +20,7 @@ export const SettingResponse = z
       'JSON text of `{pre, post, show_timer}`. Empty if there is none.',
       '{"pre":["4611686018427387904"],"post":[],"show_timer":true}',
     ),
-    logo_asset_id: schema.text('Internal asset id of the logo. Empty if there is none.'),
+    logo_asset_id: schema.text('Internal asset id of the logo. Empty if there is none.', ''),
     logo_destination_url: schema.text('URL that a click on the logo opens. Empty if there is none.', 'https://www.example.org/'),
     captions_default_on: schema.flag('The player shows captions from the start.'),
     ga_tracker_id: schema.text('Tracker id for web analytics.', 'UA-12345-1'),
@@ -28,7 +28,7 @@ export const SettingResponse = z
     ga_library: z.enum(['legacy', 'universal']).meta({ description: 'Library for web analytics.' }),
     password_protected: schema.flag('True if the videos of the profile have a password.'),
     password: z.literal('').meta({ description: 'Always empty. The password is never returned.' }),
-    monetization: schema.text('JSON text of a monetization profile. Empty if there is none.'),
+    monetization: schema.text('JSON text of a monetization profile. Empty if there is none.', ''),
     use_https_embed: schema.flag('Embed codes use https.'),
     show_title_bar: legacy('The player shows the title.'),
     sharing_open_link_in_new_window: legacy('Shared links open in a new window.'),
@@ -43,6 +43,7 @@ export const SettingResponse = z
     use_javascript_api: schema.flag('Pages that embed the player may control it.'),
     javascript_api_allowed_domains: schema.text(
       'Domains whose pages may control the player. If it is empty, all pages that embed the player may.',
+      '',
     ),
     max_sessions: schema.text(
       'Maximum number of devices that may load a video with one personal token at the same time. Empty if there is no limit.',

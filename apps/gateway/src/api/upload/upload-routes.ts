@@ -183,7 +183,7 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
       'URL of the file. It is valid for a day.',
       'https://media.example.org/v2/upload/file/6fa1a6a4-…?expires=…&signature=…',
     ),
-    thumbnailUrl: schema.text('Always empty. Pictures are created when the file is used.'),
+    thumbnailUrl: schema.text('Always empty. Pictures are created when the file is used.', ''),
     presentation_id: schema.id('presentation').optional(),
   }),
   errorCodes: {

@@ -28,7 +28,7 @@ export const UserResponse = z
   .object({
     user_id: schema.id('user'),
     ...details,
-    telephone_land: schema.text('Telephone number. It may be empty.'),
+    telephone_land: schema.text('Telephone number. It may be empty.', '+31 30 123 4567'),
     invited_by_user_id: schema.text('Id of the user who created the user. Empty for the first user.', '7'),
     time_created: schema.timestamp('Time of creation.'),
     time_last_modified: schema.timestamp('Time of the last change.'),

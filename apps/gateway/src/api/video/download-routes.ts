@@ -10,7 +10,10 @@ const AUDIO = 'audio'
 const CAPTION = 'caption'
 
 const DownloadResponse = z.object({
-  url: schema.text('URL of the file. It contains a token, so it is a secret.'),
+  url: schema.text(
+    'URL of the file. It contains a token, so it is a secret.',
+    'https://video.example.org/delivery/42/k3v9~…/mp4/h264_1200.mp4',
+  ),
   filename: schema.text('Name under which browsers save the file.', 'Launch day.mp4'),
   bytes: z.int().nullable().meta({ description: 'Size of the file; null if it is unknown.', example: 73_400_320 }),
   expires: schema.timestamp('Time from which the URL is rejected.'),

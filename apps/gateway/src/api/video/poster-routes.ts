@@ -18,8 +18,8 @@ const MAX_SECONDS = 604_800
 const response = z.object({
   video_id: schema.id('video'),
   poster: PosterResponse,
-  poster_frame: schema.text('URL of the large JPEG still that the video shows now. Empty until it exists.'),
-  thumbnail: schema.text('URL of the small JPEG still that the video shows now. Empty until it exists.'),
+  poster_frame: schema.text('URL of the large JPEG still that the video shows now. Empty until it exists.', ''),
+  thumbnail: schema.text('URL of the small JPEG still that the video shows now. Empty until it exists.', ''),
 })
 
 export const setPoster = route({

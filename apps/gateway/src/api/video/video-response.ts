@@ -25,8 +25,8 @@ const noun = (name: string) => text(`Id of the ${name}. Empty if there is none.`
 /** Where a video was shot, in every response that includes it. */
 export const LocationResponse = z.object({
   country: text('Country code or name.', 'NL'),
-  city: text('Name of the city.'),
-  postcode: text('Postcode as it was sent.'),
+  city: text('Name of the city.', 'Utrecht'),
+  postcode: text('Postcode as it was sent.', '3511 AA'),
   latitude: schema.number('Latitude in degrees.', '52.37'),
   longitude: schema.number('Longitude in degrees.', '4.9'),
 })
@@ -39,10 +39,13 @@ export const VideoResponse = z
     organisation_id: schema.id('organisation'),
     video_title: text('Title of this video.', 'Launch day'),
     media_title: text('Title of the media.', 'Launch day'),
-    description: text('Description that viewers see.'),
-    description_private: text('Internal description of the organisation. It is omitted for guests.').optional(),
+    description: text('Description that viewers see.', 'The launch, from the gate to orbit.'),
+    description_private: text(
+      'Internal description of the organisation. It is omitted for guests.',
+      'Ask the press office before you share it.',
+    ).optional(),
     language: text('Language code. Empty if it is not set.', 'en-GB'),
-    category: text('Category of the video. Free text.'),
+    category: text('Category of the video. Free text.', 'News'),
     published_width: schema.number('Width in pixels. Defaults to the width of the source.', '1280'),
     published_height: schema.number('Height in pixels. Defaults to the height of the source.', '720'),
     enabled: schema.flag('`"0"` hides the video from all callers outside its organisation.'),
@@ -50,14 +53,14 @@ export const VideoResponse = z
       description: '`unlisted` videos are not in playlists and feeds for guests. `private` ones are visible to their organisation only.',
     }),
     duration: schema.number('Duration in seconds with at most 3 decimals.', '12.48'),
-    age_rating: text('Age rating of the video. Free text.'),
+    age_rating: text('Age rating of the video. Free text.', '12'),
     uri: VideoUriResponse,
     poster: PosterResponse.nullable()
       .meta({ description: 'Picture that was set for the video. null if there is none. It is omitted for guests.' })
       .optional(),
     sharing: z.object({
-      url: text('URL of the player page.'),
-      text: text('Text that is used when the video is shared.'),
+      url: text('URL of the player page.', 'https://video.example.org/player/42'),
+      text: text('Text that is used when the video is shared.', 'Watch the launch'),
       embed_within_social: schema.flag('Allows social networks to play the video inside their pages.'),
     }),
     content_expiry: z.object({
@@ -65,17 +68,24 @@ export const VideoResponse = z
         .string()
         .nullable()
         .meta({ description: 'Expiry time in UTC. null if the video does not expire.', example: '2030-12-31 23:59:59' }),
-      message: text('Message that viewers see after the expiry.'),
+      message: text('Message that viewers see after the expiry.', 'This video is no longer available.'),
     }),
     tags: z
       .array(z.string())
       .nullable()
       .meta({ description: 'Tags of the video. null if there are none.', example: ['launch'] }),
     captions: z.object({
-      data: z.array(z.object({ caption_id: schema.id('caption'), title: z.string(), language: z.string() })),
+      data: z.array(
+        z.object({
+          caption_id: schema.id('caption'),
+          title: text('Title of the captions.', 'English'),
+          language: text('Language code.', 'en-GB'),
+        }),
+      ),
       show_on_load: text(
         'Captions that are shown at the start. `1` selects the first caption, a language code or a title selects that caption, and `0` ' +
           'selects none. If the value is empty, the player settings profile decides.',
+        '',
       ),
     }),
     overlays: z.array(VideoOverlayResponse).meta({ description: 'Overlays of the media that are not disabled, oldest first.' }),
@@ -93,7 +103,7 @@ export const VideoResponse = z
     presentation_id: z
       .string()
       .nullable()
-      .meta({ description: 'Id of the presentation that accompanies the video. null if there is none.' }),
+      .meta({ description: 'Id of the presentation that accompanies the video. null if there is none.', example: '51' }),
     monetization: jsonOrNull('Setting for players'),
     security: z.object({
       token_required_platform: schema.bool('`true`: media files require a token.'),

@@ -220,7 +220,7 @@ export const createVideoToken = route({
   }),
   status: 201,
   response: z.object({
-    token: schema.text('The token. It is a secret and is safe in a URL path.'),
+    token: schema.text('The token. It is a secret and is safe in a URL path.', 'AbC3…'),
     expires: schema.timestamp('Time from which the token is rejected.'),
   }),
   publicNames: { expires_in_seconds: 'expires_in', address: 'ip' },

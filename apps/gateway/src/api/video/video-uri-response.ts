@@ -16,28 +16,37 @@ const aliases = [
 
 const stills = ['25', '50', '75'] as const
 
-const urlField = (description: string) => schema.text(`${description} Empty until it exists.`)
+const folder = 'https://video.example.org/delivery/42/k3v9'
+const urlField = (description: string, file: string) => schema.text(`${description} Empty until it exists.`, `${folder}/${file}`)
 
 export const VideoUriResponse = z
   .object({
-    poster_frame: urlField('URL of the large JPEG still: your own picture, or else a frame that was selected when the video was encoded.'),
-    thumbnail: urlField('URL of the small JPEG still.'),
+    poster_frame: urlField(
+      'URL of the large JPEG still: your own picture, or else a frame that was selected when the video was encoded.',
+      'poster.jpg',
+    ),
+    thumbnail: urlField('URL of the small JPEG still.', 'thumbnail.jpg'),
     http: z.record(z.string(), z.string()).meta({
       description:
         'URLs of progressive MP4 files by rendition. Keys are `h264_1200` and similar. `m4v_…`, `mobile_…` and `vp6_…` name the same ' +
         'files. Applied encoding formats add keys such as `hevc_700` and `av1_700`.',
-      example: { h264_1200: 'https://video.example.org/delivery/4611686018427387904/k3v9/h264_1200.mp4' },
+      example: { h264_1200: 'https://video.example.org/delivery/42/k3v9/mp4/h264_1200.mp4' },
     }),
     download_link: urlField(
       'URL of the largest MP4 file that every player can open. It is set if the player settings profile of the video allows downloads.',
+      'mp4/h264_1200.mp4',
     ),
     all_thumbnails: z
-      .object(Object.fromEntries(stills.map((percent) => [percent, z.string()])))
+      .object(
+        Object.fromEntries(
+          stills.map((percent) => [percent, schema.text(`URL of the still at ${percent} %.`, `${folder}/thumbnail-${percent}.jpg`)]),
+        ),
+      )
       .meta({ description: 'URLs of stills at 25, 50 and 75 % of the video.' }),
-    hls: urlField('URL of the HLS master playlist.'),
-    storyboard: urlField('URL of the WebVTT storyboard. It maps times to regions of the preview images.'),
-    preview: urlField('URL of an animated GIF of a few seconds. It is created if `gif_status` of the media is 1.'),
-    audio: urlField('URL of the audio as M4A (AAC).'),
+    hls: urlField('URL of the HLS master playlist.', 'hls/master.m3u8'),
+    storyboard: urlField('URL of the WebVTT storyboard. It maps times to regions of the preview images.', 'storyboard.vtt'),
+    preview: urlField('URL of an animated GIF of a few seconds. It is created if `gif_status` of the media is 1.', 'preview.gif'),
+    audio: urlField('URL of the audio as M4A (AAC).', 'audio.m4a'),
   })
   .meta({ description: 'URLs of the files.' })
 

@@ -6,7 +6,9 @@ import { inputSchemas } from '../routing/input.ts'
 import { API_VERSION, openApiDocument } from './openapi.ts'
 
 interface Schema {
-  type?: string
+  type?: string | string[]
+  description?: string
+  enum?: unknown[]
   items?: Schema
   prefixItems?: unknown
   properties?: Record<string, Schema>
@@ -170,6 +172,20 @@ test('the headers and the body of tus requests are described', () => {
   expect(Object.keys(append?.responses['204']?.headers ?? {})).toEqual(
     expect.arrayContaining(['Tus-Resumable', 'Upload-Offset', 'Upload-Expires', 'X-Video-Id', 'X-Job-Id']),
   )
+})
+
+test('every text of a response has a description, and an example or a list of its values', () => {
+  const schemas = Object.entries((document.components?.schemas ?? {}) as unknown as Record<string, Schema>)
+  const missing: string[] = []
+  const walk = (path: string, { type, properties = {}, items, description, example, enum: values }: Schema, isField = false): void => {
+    const isText = [type].flat().includes('string')
+    if (isField && isText && values === undefined && (description === undefined || example === undefined)) missing.push(path)
+    for (const [name, field] of Object.entries(properties)) walk(`${path}.${name}`, field, true)
+    if (items) walk(`${path}[]`, items)
+  }
+  for (const [name, schema] of schemas.filter(([name]) => !/Payload$|Event$|^Problem$/.test(name))) walk(name, schema)
+  expect(schemas.length).toBeGreaterThan(50)
+  expect(missing).toEqual([])
 })
 
 /** Returns the route of an operation or of its alias. */
