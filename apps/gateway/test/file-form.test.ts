@@ -21,6 +21,7 @@ const fields = z.strictObject({ name: z.string().max(20).default(''), tags: z.ar
 const response = z.object({ name: z.string(), tags: z.array(z.string()), file: z.string(), upload_id: z.string() })
 const sendSample = route({
   post: ['/sample/file'],
+  operationId: 'uploadSample',
   section: 'Samples',
   access: 'user',
   summary: 'Send a file',

@@ -14,6 +14,7 @@ const DEFAULT_SECONDS = 3_600
 
 export const createTicket = route({
   post: ['/upload/ticket'],
+  operationId: 'createUploadTicket',
   section: 'Upload signing',
   access: 'user',
   summary: 'Create an address for one upload',
@@ -93,6 +94,7 @@ const errorCodes = {
 export const putTicketFile = route({
   ...common,
   put: ['/upload/ticket/:uploadId'],
+  operationId: 'uploadTicketFile',
   cost: 'work',
   summary: 'Upload the file of a ticket',
   description: `The body is the file. Its \`Content-Type\` must be of a kind of the ticket, such as \`video/mp4\`, or be missing or
@@ -106,6 +108,7 @@ request that ends early can be repeated until the ticket expires, or continued b
 export const createTicketUpload = route({
   ...common,
   post: ['/upload/ticket/:uploadId'],
+  operationId: 'startTicketUpload',
   cost: 'work',
   summary: 'Start a tus upload with a ticket',
   description: `Creates the upload of the ticket, with \`Upload-Length\` and optionally with the first bytes. \`Location\` is the address of the
@@ -118,6 +121,7 @@ ticket. The values \`filename\` and \`filetype\` of \`Upload-Metadata\` are used
 export const readTicketUpload = route({
   ...common,
   head: ['/upload/ticket/:uploadId'],
+  operationId: 'getTicketUpload',
   summary: 'Read the offset of a ticket',
   description: 'Works like `HEAD /upload/tus/{upload_id}`, without a key. After completion, `X-Video-Id` contains the id of the video.',
   errorCodes,
@@ -127,6 +131,7 @@ export const readTicketUpload = route({
 export const appendTicketUpload = route({
   ...common,
   patch: ['/upload/ticket/:uploadId'],
+  operationId: 'appendTicketUpload',
   audited: false,
   summary: 'Append to the file of a ticket',
   description: 'Works like `PATCH /upload/tus/{upload_id}`, without a key. An upload that has started can be continued after `expires`.',

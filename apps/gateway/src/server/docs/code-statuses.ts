@@ -25,6 +25,7 @@ const CODES_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
     ...['presentation_busy', 'queue_full', 'setting_in_use', 'slides_running', 'system_organisation', 'tags_full', 'theme_in_use'],
     ...['too_many_active_keys', 'upload_finished', 'upload_going', 'video_not_ready', 'webhook_disabled', 'webhooks_full'],
   ],
+  410: ['ticket_expired', 'ticket_used'],
   412: ['tus_version_unknown'],
   413: ['caption_too_large', 'payload_too_large', 'quota_bytes', 'quota_minutes', 'upload_too_large'],
   415: ['unsupported_media_type'],

@@ -96,6 +96,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   404: NO_RECORD,
   408: 'The body arrived too slowly.',
   409: 'The request conflicts with the current state.',
+  410: 'The ticket has expired or was used.',
   412: 'The tus version is not supported.',
   413: 'The request is too large, or a quota is used up.',
   423: 'Another request is using the upload.',
