@@ -98,7 +98,7 @@ async function prepare(operation: Operation): Promise<{ call: Call; payload: Pay
 /** Returns the rows that calls create, without those of background work and the audit log. */
 const dumpRows = async () => {
   const background =
-    /outbox|idempotency|encoding[.](?!queue_job)|audit|api_key_use|webhook_delivery|webhook_lane|catalogue[.](mail|playback_session|download_|job|event|caption_search)/
+    /outbox|idempotency|encoding[.](?!queue_job)|audit|api_key_use|webhook_delivery|webhook_lane|catalogue[.](mail|playback_session|download_|job|event|caption_search)|analytics[.]video$/
   return Object.fromEntries([...(await dump(fixture.platform, background))].filter(([, text]) => text !== ''))
 }
 const format = ({ status, body }: ApiResponse<unknown>) => `${status} ${JSON.stringify(body)}`
