@@ -21,6 +21,10 @@ interface Parameter {
   schema?: Schema
   content?: Record<string, { schema: Schema }>
 }
+interface ErrorResponse {
+  $ref?: string
+  content?: Record<string, { schema: { allOf: Schema[] } }>
+}
 interface Operation {
   operationId: string
   summary: string
@@ -172,6 +176,19 @@ test('the headers and the body of tus requests are described', () => {
   expect(Object.keys(append?.responses['204']?.headers ?? {})).toEqual(
     expect.arrayContaining(['Tus-Resumable', 'Upload-Offset', 'Upload-Expires', 'X-Video-Id', 'X-Job-Id']),
   )
+})
+
+test('every error response lists its codes, and general ones are shared', () => {
+  const components = document.components?.responses as unknown as Record<string, ErrorResponse>
+  const isError = ([status]: [string, unknown]) => Number(status) >= 400
+  for (const { name, operation } of operations.filter(({ name: one }) => !one.startsWith('head '))) {
+    for (const [status, response] of Object.entries(operation.responses).filter(isError) as [string, ErrorResponse][]) {
+      const shared = components[response.$ref?.split('/').at(-1) ?? '']
+      const codes = (shared ?? response).content?.['application/problem+json']?.schema.allOf[1]?.properties?.['code']?.enum
+      expect([name, status, codes?.length]).toEqual([name, status, expect.any(Number)])
+    }
+    expect([name, operation.responses['431']]).toEqual([name, { $ref: '#/components/responses/HeadersTooLarge' }])
+  }
 })
 
 test('every text of a response has a description, and an example or a list of its values', () => {
