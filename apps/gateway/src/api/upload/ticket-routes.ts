@@ -21,24 +21,22 @@ export const createTicket = route({
   description: `Returns a signed \`url\` to which a browser or a phone sends one file without a key: as the body of a \`PUT\` request, or by tus.
 The file becomes a video of the organisation, on behalf of the user of the key. The upload must start before \`expires\`. A ticket
 remains valid if the key is revoked. The quota is checked when the upload starts.`,
-  payload: z
-    .strictObject({
-      max_bytes: int(
-        { min: 1, max: MAX_BYTES },
-        { description: 'Maximum size of the file in bytes. Defaults to the maximum of the platform.' },
-      ).optional(),
-      expires_in: int(
-        { min: 60, max: 86_400 },
-        { description: `Seconds until the upload must have started. Defaults to ${DEFAULT_SECONDS}.` },
-      ).default(DEFAULT_SECONDS),
-      kinds: list(oneOf(KINDS), { min: 1, max: KINDS.length }, { description: 'Allowed kinds of content.', example: ['video'] }).default([
-        ...KINDS,
-      ]),
-      name: text(255, {}, { description: 'Title of the video. Defaults to the file name of a tus upload, or `video`.' }).default(''),
-      visibility: oneOf(VISIBILITIES, { description: 'Visibility of the video.' }).default('public'),
-      organisation_id: organisationIdField({ description: 'Id of the organisation. Required with a system key.' }).optional(),
-    })
-    .meta({ example: { name: 'Launch day', kinds: ['video'], expires_in: 3_600 } }),
+  payload: z.strictObject({
+    max_bytes: int(
+      { min: 1, max: MAX_BYTES },
+      { description: 'Maximum size of the file in bytes. Defaults to the maximum of the platform.' },
+    ).optional(),
+    expires_in: int(
+      { min: 60, max: 86_400 },
+      { description: `Seconds until the upload must have started. Defaults to ${DEFAULT_SECONDS}.` },
+    ).default(DEFAULT_SECONDS),
+    kinds: list(oneOf(KINDS), { min: 1, max: KINDS.length }, { description: 'Allowed kinds of content.', example: ['video'] }).default([
+      ...KINDS,
+    ]),
+    name: text(255, {}, { description: 'Title of the video. Defaults to the file name of a tus upload, or `video`.' }).default(''),
+    visibility: oneOf(VISIBILITIES, { description: 'Visibility of the video.' }).default('public'),
+    organisation_id: organisationIdField({ description: 'Id of the organisation. Required with a system key.' }).optional(),
+  }),
   response: z.object({
     upload_id: schema.text('Id of the upload. It is a UUID.', '6fa1a6a4-8f5c-4f4b-9b3b-3f1f1f0d1c2b'),
     url: schema.text(
@@ -49,6 +47,7 @@ remains valid if the key is revoked. The quota is checked when the upload starts
     max_bytes: schema.int('Maximum size of the file in bytes.', 21_474_836_480),
     kinds: z.array(z.enum(KINDS)).meta({ description: 'Allowed kinds of content.', example: ['video'] }),
   }),
+  docs: { example: { name: 'Launch day', kinds: ['video'], expires_in: 3_600 } },
   publicNames: { lifetime_seconds: 'expires_in', title: 'name' },
   async handle({ payload }, context) {
     const { caller, services, call, publicUrl } = context
