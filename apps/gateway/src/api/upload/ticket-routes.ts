@@ -4,6 +4,7 @@ import { int, list, oneOf, organisationIdField, pathPart, text } from '../../ser
 import { schema } from '../../server/schema/response-format.ts'
 import { requiredOrganisation } from '../shared/resolve-organisation.ts'
 import { VISIBILITIES } from '../shared/visibilities.ts'
+import { FILE_DOCS, TUS_DOCS } from './tus-headers.ts'
 import { tusErrorCodes, tusOptionsHeaders, uploadErrorCodes } from './tus-routes.ts'
 import { requireOrganisation } from './upload-routes.ts'
 
@@ -15,6 +16,7 @@ const DEFAULT_SECONDS = 3_600
 export const createTicket = route({
   post: ['/upload/ticket'],
   operationId: 'createUploadTicket',
+  docs: { example: { organisation_id: '1', kinds: ['video'], expires_in: 3_600 } },
   section: 'Upload signing',
   access: 'user',
   summary: 'Create an address for one upload',
@@ -47,7 +49,6 @@ remains valid if the key is revoked. The quota is checked when the upload starts
     max_bytes: schema.int('Maximum size of the file in bytes.', 21_474_836_480),
     kinds: z.array(z.enum(KINDS)).meta({ description: 'Allowed kinds of content.', example: ['video'] }),
   }),
-  docs: { example: { name: 'Launch day', kinds: ['video'], expires_in: 3_600 } },
   publicNames: { lifetime_seconds: 'expires_in', title: 'name' },
   async handle({ payload }, context) {
     const { caller, services, call, publicUrl } = context
@@ -96,6 +97,7 @@ export const putTicketFile = route({
   ...common,
   put: ['/upload/ticket/:uploadId'],
   operationId: 'uploadTicketFile',
+  docs: FILE_DOCS,
   cost: 'work',
   summary: 'Upload the file of a ticket',
   description: `The body is the file. Its \`Content-Type\` must be of a kind of the ticket, such as \`video/mp4\`, or be missing or
@@ -110,6 +112,7 @@ export const createTicketUpload = route({
   ...common,
   post: ['/upload/ticket/:uploadId'],
   operationId: 'startTicketUpload',
+  docs: TUS_DOCS.create,
   cost: 'work',
   summary: 'Start a tus upload with a ticket',
   description: `Creates the upload of the ticket, with \`Upload-Length\` and optionally with the first bytes. \`Location\` is the address of the
@@ -123,6 +126,7 @@ export const readTicketUpload = route({
   ...common,
   head: ['/upload/ticket/:uploadId'],
   operationId: 'getTicketUpload',
+  docs: TUS_DOCS.read,
   summary: 'Read the offset of a ticket',
   description: 'Works like `HEAD /upload/tus/{upload_id}`, without a key. After completion, `X-Video-Id` contains the id of the video.',
   errorCodes,
@@ -133,6 +137,7 @@ export const appendTicketUpload = route({
   ...common,
   patch: ['/upload/ticket/:uploadId'],
   operationId: 'appendTicketUpload',
+  docs: TUS_DOCS.append,
   audited: false,
   summary: 'Append to the file of a ticket',
   description: 'Works like `PATCH /upload/tus/{upload_id}`, without a key. An upload that has started can be continued after `expires`.',

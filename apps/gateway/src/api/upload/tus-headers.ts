@@ -61,3 +61,11 @@ export const TUS_DOCS = {
   },
   delete: { requestHeaders: versionHeaders, responseHeaders: versionHeaders },
 }
+
+const file = z.string().meta({ format: 'binary', description: 'The file.' })
+
+/** Bodies and headers of a file that is sent as one request, for the API document. */
+export const FILE_DOCS = {
+  responseHeaders: z.object({ 'X-Video-Id': videoId.optional(), 'X-Job-Id': jobId.optional() }),
+  body: { 'application/octet-stream': file, 'video/*': file, 'audio/*': file },
+}
