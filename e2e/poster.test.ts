@@ -191,6 +191,10 @@ test('an accepted picture survives kill -9 of encoding and of the worker', async
   await kill(platform, 'catalogue')
   await waitFor(async () => (await owner.get(`/video/${videoId}`)).status === 200, { timeout: 60_000, describe: 'the catalogue' })
   const { uri } = await waitForPoster(videoId)
+  await waitFor(async () => (await fetch(uri.poster_frame, { method: 'HEAD' })).status === 200, {
+    timeout: 30_000,
+    describe: 'delivery to reach the catalogue again',
+  })
   expect((await load(uri.poster_frame)).rgb).toEqual(RED)
 }, 240_000)
 

@@ -48,8 +48,9 @@ try {
     ...['--warnings', 'off', '--request-timeout', '20'],
     ...(values.path ? ['--include-path-regex', values.path] : []),
   ]
+  const hooks = { SCHEMATHESIS_HOOKS: 'fuzz_hooks', PYTHONPATH: join(root, 'tools'), PYTHONDONTWRITEBYTECODE: '1' }
   // schemathesis writes a cache into its working directory.
-  const { code, output } = await runCommand(schemathesis, args, {}, folder)
+  const { code, output } = await runCommand(schemathesis, args, hooks, folder)
   console.log(output)
   process.exitCode = code
 } finally {
