@@ -10,7 +10,11 @@ import { root } from './lib/run-command.ts'
  * supported build except the one that `npm test` uses. With names, only builds whose name contains
  * one of them. Builds that this machine cannot install are listed, and do not count as a failure.
  */
-const TESTS = ['libs/media/test/(copy|chunks|images|probe)[.]test', 'apps/encoding/test/idle[.]test', 'e2e/upload-to-play[.]test']
+const TESTS = [
+  'libs/media/test/(copy|chunks|images|poster-images|probe)[.]test',
+  'apps/encoding/test/idle[.]test',
+  'e2e/upload-to-play[.]test',
+]
 
 const names = process.argv.slice(2)
 const defaultVersion = (await findFfmpeg()).version

@@ -138,7 +138,8 @@ function graph(turn: string): string {
   const [poster, thumbnail] = IMAGES
   return [
     `[0:v:0]${scale(poster.shortSide)},format=rgba${turn === '' ? '' : `,${turn}`},split=2[picture][copy]`,
-    '[copy]drawbox=color=white:t=fill:replace=1[white]',
+    // `drawbox` with `replace` crashes ffmpeg 5.1.
+    '[copy]lutrgb=r=255:g=255:b=255:a=255[white]',
     '[white][picture]overlay=format=auto,sidedata=mode=delete,split=2[large][small]',
     `[large]format=yuvj420p[i0]`,
     `[small]${scale(thumbnail.shortSide)},format=yuvj420p[i1]`,
