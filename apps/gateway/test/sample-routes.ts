@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { Reply, type Route, route } from '../src/server/route/route.ts'
+import { Reply } from '../src/server/route/reply.ts'
+import { type Route, route } from '../src/server/route/route.ts'
 
 const echoResponse = z.object({ received: z.unknown() })
 const row = z.strictObject({ name: z.string().max(20), count: z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]).optional() })

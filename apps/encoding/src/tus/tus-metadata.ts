@@ -1,8 +1,8 @@
 import { invalid } from '@vitascope/errors'
+import { VISIBILITIES } from '../upload/visibilities.ts'
 
 const MAX_LENGTH = 8_192
 const MAX_TEXT_LENGTH = 255
-const VISIBILITIES = ['public', 'unlisted', 'private'] as const
 
 export interface UploadMetadata {
   title: string

@@ -6,11 +6,11 @@ import type { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { checkText, isId, isUuid } from '@vitascope/request'
 import type { UploadService } from './upload-service.ts'
 import { TICKET_KINDS, type TicketService } from './upload-ticket.ts'
+import { VISIBILITIES } from './visibilities.ts'
 
 const MAX_NAME_LENGTH = 255
 const MIN_TICKET_SECONDS = 60
 const MAX_TICKET_SECONDS = 86_400
-const VISIBILITIES = ['public', 'unlisted', 'private']
 
 export function uploadHandlers({
   db,
@@ -65,7 +65,9 @@ export function uploadHandlers({
         ...(lifetimeSeconds < MIN_TICKET_SECONDS || lifetimeSeconds > MAX_TICKET_SECONDS
           ? [{ field: 'lifetime_seconds', message: `must be ${MIN_TICKET_SECONDS} to ${MAX_TICKET_SECONDS}` }]
           : []),
-        ...(VISIBILITIES.includes(visibility) ? [] : [{ field: 'visibility', message: `must be one of ${VISIBILITIES.join(', ')}` }]),
+        ...(VISIBILITIES.some((known) => known === visibility)
+          ? []
+          : [{ field: 'visibility', message: `must be one of ${VISIBILITIES.join(', ')}` }]),
       ]
       const known = TICKET_KINDS.filter((kind) => kinds.includes(kind))
       if (known.length === 0 || known.length < kinds.length) {

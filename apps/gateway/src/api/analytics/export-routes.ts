@@ -1,6 +1,7 @@
 import { ExportFormat } from '@vitascope/proto/analytics/v1/export'
 import { z } from 'zod'
-import { route, Streamed } from '../../server/route/route.ts'
+import { Streamed } from '../../server/route/reply.ts'
+import { route } from '../../server/route/route.ts'
 import { id, oneOf } from '../../server/schema/fields.ts'
 import { periodQuery, readPeriod } from './period-query.ts'
 import { reportedOrganisation } from './reported-organisation.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Context, Reply, route } from '../../server/route/route.ts'
+import { Reply } from '../../server/route/reply.ts'
+import { type Context, route } from '../../server/route/route.ts'
 import { id } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { schema } from '../../server/schema/response-format.ts'

@@ -1,6 +1,7 @@
 import type { Call } from '@vitascope/grpc'
 import { z } from 'zod'
-import { type Context, Reply, route } from '../../server/route/route.ts'
+import { Reply } from '../../server/route/reply.ts'
+import { type Context, route } from '../../server/route/route.ts'
 import { flag, id, idField, list, object, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required } from '../../server/schema/response-format.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { Reply, route } from '../../server/route/route.ts'
+import { Reply } from '../../server/route/reply.ts'
+import { route } from '../../server/route/route.ts'
 import { id, pathPart } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { SessionDetailResponse, SessionResponse, sessionEventResponse, sessionResponse } from './session-response.ts'

@@ -9,7 +9,7 @@ export const describeGate = (field: string) =>
 export const ContactFormResponse = z
   .object({
     contact_form_id: schema.id('contact form'),
-    primary_text: schema.text('Text that viewers read first.', 'Tell us who you are'),
+    primary_text: schema.text('Text that viewers read first.', 'Enter your name to watch the video'),
     secondary_text: schema.text('Text that viewers read next.', 'It takes a minute.'),
     reference: schema.text('Internal name of the form.', 'spring campaign'),
     opt_in_message: schema.text('Text that viewers agree to.', 'You may send me news.'),

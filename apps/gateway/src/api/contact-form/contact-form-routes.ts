@@ -1,6 +1,7 @@
 import { ContactForm } from '@vitascope/proto/catalogue/v1/contact_form'
 import { z } from 'zod'
-import { Reply, route } from '../../server/route/route.ts'
+import { Reply } from '../../server/route/reply.ts'
+import { route } from '../../server/route/route.ts'
 import { flag, id, organisationIdField, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required } from '../../server/schema/response-format.ts'
@@ -58,7 +59,9 @@ export const createContactForm = route({
     'Creates a form. At least one of `primary_text` and `reference` is required. Forms cannot be changed afterwards. Create another ' +
     'form instead.',
   payload: z.strictObject({
-    primary_text: text(1_000, {}, { description: 'Text that viewers read first.', example: 'Tell us who you are' }).default(''),
+    primary_text: text(1_000, {}, { description: 'Text that viewers read first.', example: 'Enter your name to watch the video' }).default(
+      '',
+    ),
     secondary_text: text(1_000, {}, { description: 'Text that viewers read next.' }).default(''),
     reference: text(255, {}, { description: 'Internal name of the form.', example: 'spring campaign' }).default(''),
     opt_in_message: text(1_000, {}, { description: 'Text that viewers agree to.' }).default(''),
@@ -69,7 +72,7 @@ export const createContactForm = route({
     gated: flag({ description: describeGate('`1`') }).default(false),
     organisation_id: organisationIdField({ description: 'Id of the organisation. Required with a system key.' }).optional(),
   }),
-  docs: { example: { organisation_id: '1', primary_text: 'Tell us who you are', button_text: 'Watch' } },
+  docs: { example: { organisation_id: '1', primary_text: 'Enter your name to watch the video', button_text: 'Watch' } },
   response: ContactFormResponse,
   async handle({ payload }, { caller, services, call }) {
     const contactForm = ContactForm.create({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { Reply, route } from '../../server/route/route.ts'
+import { Reply } from '../../server/route/reply.ts'
+import { route } from '../../server/route/route.ts'
 import { flag, id, idOrNone, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { schema } from '../../server/schema/response-format.ts'

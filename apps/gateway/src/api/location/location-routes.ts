@@ -1,6 +1,7 @@
 import type { ListVideosByPlaceRequest, PlacedVideo } from '@vitascope/proto/catalogue/v1/location'
 import { z } from 'zod'
-import { type Context, Reply, route } from '../../server/route/route.ts'
+import { Reply } from '../../server/route/reply.ts'
+import { type Context, route } from '../../server/route/route.ts'
 import { field, reject } from '../../server/schema/field.ts'
 import { organisationIdField, pathPart } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'

@@ -1,6 +1,7 @@
 import { invalid } from '@vitascope/errors'
 import { z } from 'zod'
-import { Reply, route } from '../../server/route/route.ts'
+import { Reply } from '../../server/route/reply.ts'
+import { route } from '../../server/route/route.ts'
 import { id, organisationIdField } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'

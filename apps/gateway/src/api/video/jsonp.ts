@@ -1,4 +1,4 @@
-import { Reply } from '../../server/route/route.ts'
+import { Reply } from '../../server/route/reply.ts'
 import { text } from '../../server/schema/fields.ts'
 
 const identifier = '[A-Za-z_$][A-Za-z0-9_$]*'

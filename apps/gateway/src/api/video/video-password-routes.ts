@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { invalid } from '@vitascope/errors'
 import { z } from 'zod'
-import { Reply, route } from '../../server/route/route.ts'
+import { Reply } from '../../server/route/reply.ts'
+import { route } from '../../server/route/route.ts'
 import { id, text } from '../../server/schema/fields.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { Reply } from '../route/route.ts'
+import { Reply } from '../route/reply.ts'
 import { findCreatedId } from './created-id.ts'
 
 test.each([

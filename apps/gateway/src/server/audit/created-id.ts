@@ -1,4 +1,5 @@
-import { Reply, type Route } from '../route/route.ts'
+import { Reply } from '../route/reply.ts'
+import type { Route } from '../route/route.ts'
 
 /**
  * Returns the id of the record that a POST created, if the response has it: in `id`, in `created`

@@ -6,6 +6,7 @@ import type { EventAdmission } from '../limits/event-budgets.ts'
 import type { LineForm, PayloadShape } from '../payload/payload-schema.ts'
 import type { Caller } from './caller.ts'
 import { PAGE_NAMES, type PublicNames, withPublicNames } from './public-names.ts'
+import type { Reply, Streamed } from './reply.ts'
 
 export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head'
 
@@ -249,33 +250,6 @@ export interface StoredFile {
   organisationId: string
   /** File name without a path, or `video`. */
   name: string
-}
-
-/**
- * A response that is sent as a stream. An error after its first part closes the connection, so that
- * a client cannot mistake a partial response for a complete one.
- */
-export class Streamed {
-  readonly parts: AsyncIterable<Uint8Array>
-  readonly headers: Readonly<Record<string, string>>
-
-  constructor(parts: AsyncIterable<Uint8Array>, headers: Readonly<Record<string, string>>) {
-    this.parts = parts
-    this.headers = headers
-  }
-}
-
-/** A response that is not plain JSON, or that has its own status or headers. */
-export class Reply {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | object
-
-  constructor(body: string | object, options: { status?: number; headers?: Readonly<Record<string, string>> } = {}) {
-    this.body = body
-    this.status = options.status ?? 200
-    this.headers = options.headers ?? {}
-  }
 }
 
 /**

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { vary } from '../http/response.ts'
-import { Reply, type Route, type Streamed } from '../route/route.ts'
+import { Reply, type Streamed } from '../route/reply.ts'
+import type { Route } from '../route/route.ts'
 
 /**
  * First path segments of routes whose responses may contain a secret. Caches must not store them.
