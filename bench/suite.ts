@@ -1,6 +1,7 @@
 /** Benchmarks of `npm run bench`, in their order: those with performance targets. */
 export const SUITE: readonly { bench: string; options: readonly string[]; hasPairs: boolean }[] = [
   { bench: 'playback-policy', options: [], hasPairs: false },
+  { bench: 'traffic-limits', options: [], hasPairs: false },
   { bench: 'start', options: [], hasPairs: false },
   { bench: 'player', options: [], hasPairs: false },
   { bench: 'reads', options: [], hasPairs: true },

@@ -9,6 +9,8 @@ interface Download extends Record<string, unknown> {
   expires: string
 }
 
+const SRT = '1\n00:00:00,500 --> 00:00:01,500\nGood evening\n'
+
 const create = async (fixture: Fixture, payload: Record<string, unknown>, path = 'download') => {
   const { video_id } = await fixture.playing()
   const { status, body } = await fixture.clients.uploader.post<Download>(`/video/${video_id}/${path}`, payload)
@@ -70,6 +72,13 @@ export const downloadRows: NounRows = {
         expect([other.status, await other.json()]).toMatchObject([403, { code: 'token_wrong_kind' }])
         const foreign = await create(fixture, { file: key, ip: '203.0.113.9' })
         expect((await save(foreign.url)).status).toBe(401)
+        const captions = { media_id: video.media_id, title: 'English', language: 'en', content: SRT, format: 'srt' }
+        const { status, body } = await fixture.clients.uploader.post<{ caption_id: string }[]>('/caption', captions)
+        expect(status).toBe(200)
+        const archive = await create(fixture, { file: 'captions' })
+        await waitFor(async () => (await save(archive.url)).bytes.includes('en.vtt'), { describe: 'the captions to be in the archive' })
+        expect(archive.filename).toBe(`${video.video_title}.captions.zip`)
+        await fixture.clients.uploader.delete(`/caption/${body[0]?.caption_id}`)
         await waitFor(async () => (await countDownloads(fixture)).mp4 > 0, { describe: 'the download to be counted' })
         const part = await fetch(file.url, { headers: { range: 'bytes=2-5' } })
         expect([part.status, Buffer.from(await part.arrayBuffer()).equals(played.subarray(2, 6))]).toEqual([206, true])
@@ -84,6 +93,8 @@ export const downloadRows: NounRows = {
           { ...call, payload: { file: 'caption' }, status: 400, fields: ['caption_id'] },
           { ...call, payload: { file: 'audio', caption_id: '7' }, status: 400, fields: ['caption_id'] },
           { ...call, payload: { file: 'caption', caption_id: '999999' }, status: 404, code: 'file_not_found' },
+          { ...call, payload: { file: 'captions', caption_id: '7' }, status: 400, fields: ['caption_id'] },
+          { ...call, payload: { file: 'captions' }, path: `/video/${failed}/download`, status: 404, code: 'file_not_found' },
           { ...call, payload: { file: 'h264_9999' }, status: 404, code: 'file_not_found' },
           { ...call, payload: { file: 'audio' }, path: `/video/${failed}/download`, status: 404, code: 'file_not_found' },
           ...rejectedLimits(call, { file: 'audio' }),

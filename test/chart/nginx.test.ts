@@ -189,7 +189,7 @@ describeWithNginx('the rendered configuration in nginx', () => {
       {
         ...{ listen: '127.0.0.1:0', metricsListen: '127.0.0.1:0', publicListen: `127.0.0.1:${publicPort}`, accelPath: '/objects/' },
         ...{ catalogueAddress: address, encodingAddress: address, principalKeys: testKeyFiles('delivery'), tokenKeys },
-        ...{ objects: { folder: root }, s3Mode: 'proxy', storageReads: 8, cacheBytes: 0, limits: 'off' },
+        ...{ objects: { folder: root }, s3Mode: 'proxy', storageReads: 8, cacheBytes: 0, limits: 'off', allowedCrawlers: [] },
         publicTrustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [],
         ...{ downloads: { perAddress: 100, total: 100 }, trustedProxies: [] },
       },

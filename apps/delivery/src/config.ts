@@ -57,7 +57,9 @@ export interface DeliveryConfig {
   accelPath?: string | undefined
   /** Proxies in front of that server, whose `X-Forwarded-For` is used. */
   publicTrustedProxies: AddressRules
-  /** Limits of requests to that server. */
+  /** Texts of the `User-Agent` of crawlers that get media files. */
+  allowedCrawlers: readonly string[]
+  /** Limits of requests to that server, and of the traffic of files. */
   limits: Limits | 'off'
   /** Peers whose `X-Forwarded-For` is trusted: the addresses of the gateway. */
   trustedProxies: AddressRules
@@ -86,6 +88,10 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
     accelPath: readAccelPath(read),
     publicTrustedProxies: edges.rules ?? [],
     limits: limits.limits ?? DEFAULT_LIMITS,
+    allowedCrawlers: read.list('VITASCOPE_ALLOWED_CRAWLERS', {
+      description:
+        'Parts of the `User-Agent` of crawlers that get media files, such as `Googlebot`. `*` allows all. Others get pages, playlists, pictures and captions only. See [Traffic](../operate/scale.md#traffic).',
+    }),
     metricsListen: readMetricsAddress(read, 'DELIVERY'),
     catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
     encodingAddress: readServiceAddress(read, 'ENCODING'),

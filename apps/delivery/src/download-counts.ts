@@ -61,5 +61,5 @@ export function createDownloadCounts({ client, log, reportEveryMs = REPORT_EVERY
 function findFile({ object, path = '' }: TokenDownload): DownloadFile {
   if (object !== undefined) return DownloadFile.DOWNLOAD_FILE_ORIGINAL
   if (path.endsWith('.m4a')) return DownloadFile.DOWNLOAD_FILE_AUDIO
-  return path.endsWith('.vtt') ? DownloadFile.DOWNLOAD_FILE_CAPTION : DownloadFile.DOWNLOAD_FILE_MP4
+  return path.endsWith('.vtt') || path.endsWith('.zip') ? DownloadFile.DOWNLOAD_FILE_CAPTION : DownloadFile.DOWNLOAD_FILE_MP4
 }

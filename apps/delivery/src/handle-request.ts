@@ -9,6 +9,7 @@ import type { ObjectStorage, PresignUrl } from '@vitascope/storage'
 import { create } from 'content-disposition'
 import { accelRedirect } from './accel-redirect.ts'
 import { isOtherPoster, locateFile, renditionsAddedTo, withVariants } from './added/added-renditions.ts'
+import { buildCaptionArchive, isCaptionArchive } from './captions/caption-archive.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
 import { parseCaptionPath } from './captions/hls-captions.ts'
 import { serveCaptions } from './captions/serve-captions.ts'
@@ -24,15 +25,17 @@ import { sendProblem, sendRefusal } from './problem.ts'
 import { isRedirected, redirectToBucket } from './redirect-to-bucket.ts'
 import type { RefusalReports } from './refusal-reports.ts'
 import { findHeight, NO_HEIGHTS, type RenditionHeights, readHeights, withoutHigherVariants } from './rendition-heights.ts'
+import { hasTooManyRanges } from './response/range-header.ts'
 import { sendText } from './response/send-text.ts'
 import { PLAYLIST_TYPE, serveObject } from './response/serve-object.ts'
 import type { SessionTracker } from './session-tracker.ts'
 import { createTokenVerifier } from './token-verifier.ts'
+import { limitTraffic, type TrafficParts } from './traffic/limit-traffic.ts'
 
 /** Maximum age of a policy that does not contain the requested version: requests for old URLs load it at most this often. */
 const RECENT_MS = 50
 
-export interface DeliveryParts {
+export interface DeliveryParts extends TrafficParts {
   policies: PolicyCache
   storage: ObjectStorage
   /**
@@ -87,6 +90,7 @@ export function createRequestHandler(parts: DeliveryParts) {
     }
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return sendProblem(response, 405, 'method_not_allowed', { Allow: 'GET, HEAD, OPTIONS' })
+    if (hasTooManyRanges(request.headers.range)) return sendProblem(response, 416, 'too_many_ranges')
 
     const [path = '', query = ''] = (request.url ?? '').split('?', 2)
     const requested = parseDeliveryPath(path)
@@ -113,10 +117,11 @@ export function createRequestHandler(parts: DeliveryParts) {
       const maxHeight = token?.claims?.maxHeight
       const download = token?.download
       const heights = maxHeight === undefined ? undefined : await readSetHeights(policy, set.prefix)
+      const page = readPage(request, parts.pageHost)
       const decision = decide(policy.rules, {
         ...{ kind, address, token, country: parts.countries.find(address), now: new Date() },
         height: heights && findHeight(requested.file, kind, heights),
-        ...readPage(request, parts.pageHost),
+        ...page,
       })
       parts.refusals.report(decision.reported, { videoId: policy.videoId, address })
       if (!decision.allowed) {
@@ -129,6 +134,7 @@ export function createRequestHandler(parts: DeliveryParts) {
         parts.refusals.count(ended)
         return sendRefusal(response, { code: ended })
       }
+      if (limitTraffic(parts, { request, response }, { policy, requested, kind, address, token, decision, page })) return
       const open = policy.isOpen && token === undefined
       const file: ServedFile = {
         request,
@@ -186,6 +192,9 @@ async function serveFile(parts: DeliveryParts, requested: ServedFile, { captions
   if (download?.object !== undefined) {
     if (accelPath !== undefined) return accelRedirect(response, { path: accelPath, name: download.object, caching, presign })
     return serveObject(request, response, { objects: reader, name: download.object, caching }, signal)
+  }
+  if (download && isCaptionArchive(download.path, captions)) {
+    return sendText(request, response, await buildCaptionArchive(texts, captions.tracks), { type: 'application/zip', open })
   }
   const target = download ? { ...requested, file: download.path } : requested
   const { prefix, file } = locateFile(target.file, target.prefix, { added, poster })

@@ -30,6 +30,8 @@ import { sendProblem } from './problem.ts'
 import { listenPublicly } from './public-server.ts'
 import { createRefusalReports } from './refusal-reports.ts'
 import { createSessionTracker } from './session-tracker.ts'
+import { createCrawlerCheck } from './traffic/crawlers.ts'
+import { createTrafficLimits } from './traffic/traffic-limits.ts'
 
 /** Requests that are still running after this time are aborted. Players request the rest as a range. */
 const DRAIN_MS = 3_000
@@ -58,6 +60,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     addEvent: (event, signal) => events.addEvent(event, serviceCall('delivery', randomUUID(), signal)),
     log,
   })
+  const traffic = createTrafficLimits(config.limits, metrics)
   const handle = createRequestHandler({
     policies,
     storage,
@@ -75,6 +78,9 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     sessions,
     downloadCounts,
     refusals: createRefusalReports(log, metrics),
+    traffic,
+    isCrawler: createCrawlerCheck(config.allowedCrawlers),
+    throttled,
   })
 
   const respond = async (request: IncomingMessage, response: ServerResponse, trustedProxies: AddressRules, accelPath?: string) => {
@@ -83,7 +89,6 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     const hangUp = new AbortController()
     response.once('close', () => {
       end({ status: response.statusCode })
-      if (response.statusCode === 429) throttled.note(request.url ?? '')
       if (!response.writableFinished) hangUp.abort()
     })
     try {
@@ -99,8 +104,10 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     } catch (error) {
       if (hangUp.signal.aborted) return
       if (response.headersSent) response.destroy()
-      else if (isDomainError(error) && error.kind === 'exhausted') sendProblem(response, 429, 'too_many_at_once', { 'Retry-After': '1' })
-      else if (isDomainError(error) && error.kind === 'unavailable') sendProblem(response, 503, 'unavailable', { 'Retry-After': '1' })
+      else if (isDomainError(error) && error.kind === 'exhausted') {
+        throttled.note(request.url ?? '')
+        sendProblem(response, 429, 'too_many_at_once', { 'Retry-After': '1' })
+      } else if (isDomainError(error) && error.kind === 'unavailable') sendProblem(response, 503, 'unavailable', { 'Retry-After': '1' })
       else {
         // Paths can contain tokens, so only the error and the request id are logged.
         log.error({ err: error, request_id: response.getHeader('X-Request-Id') }, 'delivering a file failed')
@@ -133,6 +140,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
       sessions.close()
       await downloadCounts.close()
       throttled.close()
+      traffic.close()
       channel.close()
       encoding.close()
       identity?.close()

@@ -58,6 +58,7 @@ export async function startBucketDelivery({ objects, policies, config }: BucketD
       cacheBytes: 1024 * 1024,
       publicTrustedProxies: [],
       limits: 'off',
+      allowedCrawlers: [],
       downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: [],
       ...config,

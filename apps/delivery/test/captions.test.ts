@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { notFound } from '@vitascope/errors'
 import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
@@ -11,6 +12,7 @@ import { openFileStorage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
+import { fromBufferPromise } from 'yauzl'
 import { startDelivery } from '../src/service.ts'
 
 const tokenKeys = parseTokenKeys(makeTokenKeys())
@@ -71,6 +73,7 @@ beforeAll(async () => {
       cacheBytes: 1024 * 1024,
       publicTrustedProxies: [],
       limits: 'off',
+      allowedCrawlers: [],
       downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: [],
     },
@@ -150,6 +153,40 @@ describe('captions of a public video', () => {
       expect([playlist.status, text.status, await text.text()]).toEqual([200, 200, EMPTY])
       expect(await playlist.text()).toContain(`\n${id}.vtt\n`)
     }
+  })
+})
+
+describe('a download of all captions', () => {
+  const sign = (path: string) =>
+    signVideoToken({ videoId: String(video), expires: new Date(Date.now() + 60_000), download: { path, name: 'A film.zip' } }, tokenKeys)
+  const readArchive = async (response: Response): Promise<Record<string, string>> => {
+    const zip = await fromBufferPromise(Buffer.from(await response.arrayBuffer()))
+    const files: Record<string, string> = {}
+    for await (const entry of zip.eachEntry()) files[entry.fileName] = await text(await zip.openReadStreamPromise(entry))
+    return files
+  }
+
+  test('is a ZIP file with the text of each track', async () => {
+    lines.set('8001', ['Guten Abend'])
+    lines.set('8002', ['Guten Morgen'])
+    const tracks = [
+      track(),
+      track({ captionId: '8001', language: 'de', name: 'a' }),
+      track({ captionId: '8002', language: 'de', name: 'b' }),
+    ]
+    addVideo({ captions: tracks, tokenRequired: true })
+    const token = await sign('hls/captions.zip')
+    const response = await get(`v1~${token}/download/captions.zip`)
+    expect([response.status, response.headers.get('content-type'), response.headers.get('content-disposition')]).toEqual([
+      200,
+      'application/zip',
+      'attachment; filename="A film.zip"',
+    ])
+    const files = await readArchive(response)
+    expect(Object.keys(files)).toEqual(['en.vtt', 'de-8001.vtt', 'de-8002.vtt'])
+    expect([files['en.vtt'], files['de-8002.vtt']]).toEqual([expect.stringContaining('evening'), expect.stringContaining('Guten Morgen')])
+    // Without such a token there is no archive.
+    expect((await get('v1/hls/captions.zip')).status).toBe(403)
   })
 })
 

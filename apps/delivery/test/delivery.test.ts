@@ -102,6 +102,7 @@ beforeAll(async () => {
       cacheBytes: 16 * 1024 * 1024,
       publicTrustedProxies: [],
       limits: 'off',
+      allowedCrawlers: [],
       downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [],
     },

@@ -50,6 +50,7 @@ withS3('large files of a bucket', () => {
         cacheBytes: 1024 * 1024,
         publicTrustedProxies: [],
         limits: 'off',
+        allowedCrawlers: [],
         downloads: { perAddress: READERS + 1, total: 4_096 },
         trustedProxies: [],
       },

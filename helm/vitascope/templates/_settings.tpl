@@ -211,8 +211,9 @@ VITASCOPE_DELIVERY_TRUST_PROXY: {{ .root.Values.delivery.gatewayNetworks | join 
 {{- if .root.Values.countryDatabase.existingClaim }}
 VITASCOPE_COUNTRY_DATABASE_FILE: {{ printf "/etc/vitascope/countries/%s" .root.Values.countryDatabase.file | quote }}
 {{- end }}
-{{- if .root.Values.delivery.direct }}
 VITASCOPE_LIMITS: {{ .root.Values.limits | quote }}
+VITASCOPE_ALLOWED_CRAWLERS: {{ .root.Values.delivery.allowedCrawlers | join "," | quote }}
+{{- if .root.Values.delivery.direct }}
 {{- if include "vitascope.hasNginx" (dict "root" .root "name" "delivery") }}
 # Only nginx in the same pod reaches this port. It passes the address of the viewer.
 VITASCOPE_DELIVERY_PUBLIC_LISTEN: {{ printf "%s:8083" (include "vitascope.loopback" .root) | quote }}

@@ -1,4 +1,8 @@
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import { LRUCache } from 'lru-cache'
+import { RateLimiterRes } from 'rate-limiter-flexible'
+
+/** Names of one budget whose windows are kept. Beyond it, the window of the name that was used longest ago ends. */
+const MAX_NAMES = 50_000
 
 /** A rate-limit budget: points per name within `duration`. */
 export interface Budget {
@@ -19,13 +23,46 @@ export interface Budget {
 /** Creates a budget. Its name must be unique. */
 export type BudgetFactory = (name: string, bounds: { points: number; duration: number }) => Budget
 
-/** Creates budgets that are counted in this process only. */
-export const localBudgets: BudgetFactory = (_, bounds) => {
-  const local = new RateLimiterMemory(bounds)
+interface Window {
+  consumed: number
+  /** By `performance.now()`. */
+  endsAt: number
+}
+
+/**
+ * Creates budgets that are counted in this process only, in at most 10 MB of memory each. `RateLimiterMemory` has a timer
+ * for each name, which costs 786 MB for a million addresses, and has no bound.
+ */
+export const localBudgets: BudgetFactory = (_, { points, duration }) => {
+  // `max` would allocate the memory at once.
+  const windows = new LRUCache<string, Window>({ maxSize: MAX_NAMES, sizeCalculation: () => 1 })
+  const find = (name: string, now: number): Window | undefined => {
+    const window = windows.get(name)
+    return window !== undefined && window.endsAt > now ? window : undefined
+  }
+  const change = (name: string, consumed: number): RateLimiterRes => {
+    const now = performance.now()
+    const window = find(name, now) ?? { consumed: 0, endsAt: now + duration * 1_000 }
+    const isFirst = window.consumed === 0
+    window.consumed = Math.max(0, window.consumed + consumed)
+    windows.set(name, window)
+    return toState(window, now, isFirst)
+  }
+  const toState = ({ consumed, endsAt }: Window, now: number, isFirst: boolean) =>
+    new RateLimiterRes(Math.max(0, points - consumed), endsAt - now, consumed, isFirst)
   return {
-    ...bounds,
-    consume: (name, points) => local.consume(name, points),
-    refund: (name, points) => local.reward(name, points),
-    get: (name) => local.get(name),
+    points,
+    duration,
+    async consume(name, consumed) {
+      const state = change(name, consumed)
+      if (state.consumedPoints > points) throw state
+      return state
+    },
+    refund: async (name, refunded) => change(name, -refunded),
+    async get(name) {
+      const now = performance.now()
+      const window = find(name, now)
+      return window === undefined ? null : toState(window, now, false)
+    },
   }
 }

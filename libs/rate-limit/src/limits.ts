@@ -20,6 +20,16 @@ export interface Limits {
   media: number
   media_at_once: number
   unknown: number
+  address_mb: number
+  address_starts: number
+  token_mb: number
+  token_starts: number
+  token_at_once: number
+  video_mb: number
+  video_starts: number
+  video_at_once: number
+  site_starts: number
+  crawler_requests: number
   burst: number
   cost: Readonly<Record<SharedCost, number>>
 }
@@ -36,6 +46,17 @@ export const LIMIT_DESCRIPTIONS: Readonly<Record<keyof Limits, string>> = {
   media: 'requests a second of one address for `/player`, `/oembed` and `/delivery`',
   media_at_once: 'active requests of one address for `/player`, `/oembed` and `/delivery`',
   unknown: 'requests a second of one address for ids that do not exist, to `/player`, `/oembed` and `/delivery`',
+  address_mb: 'megabytes a second of files that are sent to one address',
+  address_starts:
+    'starts of videos from one address in a minute. A start is a request for a master playlist, or for the first byte of an MP4 file or download',
+  token_mb: 'megabytes a second of files that are sent for one playback token',
+  token_starts: 'starts of videos with one playback token in a minute',
+  token_at_once: 'active requests for files with one playback token',
+  video_mb: 'megabytes a second of files of one video that are sent',
+  video_starts: 'starts of one video in a minute',
+  video_at_once: 'active requests for files of one video',
+  site_starts: 'starts of one video in a minute by pages of one other site that load its files without the player page',
+  crawler_requests: 'requests of crawlers for playlists, pictures and captions of one video in a minute',
   burst: 'burst window in seconds. All requests that are allowed within a window may arrive at the same time',
   cost: 'points that a request of each kind uses: a read, a write, or the start of long work',
 }
@@ -44,6 +65,8 @@ export const DEFAULT_LIMITS: Limits = {
   ...{ key: 100, address: 50, failed: 10, burst: 4, cost: { read: 1, write: 1, work: 1 } },
   ...{ events: 500, views: 500, event_mb: 20 },
   ...{ media: 2_000, media_at_once: 3_000, unknown: 20 },
+  ...{ address_mb: 500, address_starts: 5_000, token_mb: 200, token_starts: 2_000, token_at_once: 1_000 },
+  ...{ video_mb: 4_000, video_starts: 100_000, video_at_once: 8_000, site_starts: 30_000, crawler_requests: 600 },
 }
 
 const positiveInt = z.int().min(1).max(1_000_000)

@@ -33,7 +33,7 @@ test('rejected requests for a video are one event with their number', async () =
       type: 'delivery.throttled',
       organisationId: '7',
       objectKey: 'delivery:1',
-      dataJson: '{"organisation_id":"7","video_id":"1","rejected_requests":2}',
+      dataJson: '{"organisation_id":"7","video_id":"1","rejected_requests":2,"reasons":[{"reason":"address","rejected_requests":2}]}',
     },
   ])
   const [{ type, dataJson } = {} as ThrottleEvent] = events
@@ -60,4 +60,24 @@ test('counts that cannot be reported are part of the next report', async () => {
     expect.objectContaining({ video_id: '1', rejected_requests: 3 }),
     expect.objectContaining({ video_id: '3', rejected_requests: 1 }),
   ])
+})
+
+test('the event has the reasons, and at most 20 sites by name', async () => {
+  const events: ThrottleEvent[] = []
+  const { add } = start(async (event) => {
+    events.push(event)
+  })
+  for (const reason of ['token', 'video', 'crawlers', 'video'] as const) add('1', reason)
+  for (let nth = 0; nth < 30; nth++) add('1', { site: `site${nth}.example` })
+  await waitFor(() => events.length > 0, { describe: 'the event' })
+  const [{ type, dataJson } = {} as ThrottleEvent] = events
+  const data = JSON.parse(dataJson) as {
+    rejected_requests: number
+    reasons: { reason: string; site?: string; rejected_requests: number }[]
+  }
+  expect(webhookEventProblems({ type, timestamp: new Date().toISOString(), data })).toEqual([])
+  expect(data.rejected_requests).toBe(34)
+  const sites = data.reasons.filter(({ reason }) => reason === 'site')
+  expect([sites.length, sites[0]]).toEqual([18, { reason: 'site', rejected_requests: 13 }])
+  expect(data.reasons.find(({ reason }) => reason === 'video')?.rejected_requests).toBe(2)
 })

@@ -7,11 +7,19 @@ const EVENT_EVERY_MS = 600_000
 /** Videos of one report. Requests for others are not reported. */
 const MAX_VIDEOS = 1_000
 
+/** Sites of one video and report. Requests of pages of further ones count as those of one site without a name. */
+const MAX_SITES = 20
+
 const VIDEO_PATH = /^\/delivery\/(\d{1,19})\//
 
+/** Whose limit rejected a request: that of the address, the token, the video, of crawlers, or of the pages of another site. */
+export type ThrottleReason = 'address' | 'token' | 'video' | 'crawlers' | { site: string }
+
 export interface ThrottleReports {
-  /** Notes a request that was rejected with 429. Requests for other paths than files of videos are ignored. */
+  /** Notes a request of an address that was rejected with 429. Requests for other paths than files of videos are ignored. */
   note(url: string): void
+  /** Notes a request for a file of a video that was rejected with 429. */
+  add(videoId: string, reason: ThrottleReason): void
   close(): void
 }
 
@@ -40,25 +48,30 @@ export function createThrottleReports({
   log,
   reportEveryMs = REPORT_EVERY_MS,
 }: ThrottleTools): ThrottleReports {
-  let rejected = new Map<string, number>()
-  const add = (videoId: string, count: number) => {
-    const earlier = rejected.get(videoId)
-    if (earlier !== undefined || rejected.size < MAX_VIDEOS) rejected.set(videoId, (earlier ?? 0) + count)
+  let rejected = new Map<string, Counts>()
+  const add = (videoId: string, reason: string, count: number) => {
+    const counts = rejected.get(videoId) ?? new Map<string, number>()
+    if (counts.size === 0) {
+      if (rejected.size >= MAX_VIDEOS) return
+      rejected.set(videoId, counts)
+    }
+    const counted = counts.has(reason) || counts.size < MAX_SITES ? reason : reason.replace(/^site .*/, 'site ')
+    counts.set(counted, (counts.get(counted) ?? 0) + count)
   }
   const report = async (signal: AbortSignal): Promise<void> => {
     const counts = [...rejected]
     rejected = new Map()
-    for (const [nth, [videoId, count]] of counts.entries()) {
+    for (const [nth, [videoId, byReason]] of counts.entries()) {
       try {
-        await reportVideo(videoId, count, signal)
+        await reportVideo(videoId, byReason, signal)
       } catch (error) {
         // The service is probably unavailable. The next report contains these counts.
-        for (const [id, remaining] of counts.slice(nth)) add(id, remaining)
+        for (const [id, remaining] of counts.slice(nth)) for (const [reason, count] of remaining) add(id, reason, count)
         throw error
       }
     }
   }
-  const reportVideo = async (videoId: string, count: number, signal: AbortSignal): Promise<void> => {
+  const reportVideo = async (videoId: string, counts: Counts, signal: AbortSignal): Promise<void> => {
     const organisationId = await findOrganisation(videoId, signal)
     // The path of a request can name any video.
     if (organisationId === undefined) return
@@ -67,7 +80,7 @@ export function createThrottleReports({
       type: 'delivery.throttled',
       organisationId,
       objectKey: `delivery:${videoId}`,
-      dataJson: JSON.stringify({ organisation_id: organisationId, video_id: videoId, rejected_requests: count }),
+      dataJson: JSON.stringify({ organisation_id: organisationId, video_id: videoId, ...formatCounts(counts) }),
     }
     await addEvent(event, signal)
   }
@@ -77,8 +90,22 @@ export function createThrottleReports({
   return {
     note(url) {
       const videoId = VIDEO_PATH.exec(url)?.[1]
-      if (videoId !== undefined) add(videoId, 1)
+      if (videoId !== undefined) add(videoId, 'address', 1)
     },
+    add: (videoId, reason) => add(videoId, typeof reason === 'string' ? reason : `site ${reason.site}`, 1),
     close: () => stop.abort(),
   }
+}
+
+/** Numbers of rejected requests by reason; `site DOMAIN` for those of a site. */
+type Counts = Map<string, number>
+
+function formatCounts(counts: Counts) {
+  const reasons = [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, rejected_requests]) => {
+      const [reason, site] = name.split(' ', 2)
+      return { reason, ...(site && { site }), rejected_requests }
+    })
+  return { rejected_requests: reasons.reduce((sum, { rejected_requests: count }) => sum + count, 0), reasons }
 }

@@ -75,10 +75,15 @@ function findFile(
   requested: NonNullable<CreateDownloadRequest['file']>,
 ): File {
   if (!set || deliveryVersion === '') throw fileNotFound('file')
+  const folder = set.hlsPath.slice(0, set.hlsPath.lastIndexOf('/') + 1)
+  if (requested.$case === 'allCaptions') {
+    if (captions.length === 0) throw fileNotFound('captions')
+    const location = { path: `${folder}captions.zip` }
+    return { file: 'captions.zip', filename: toFilename(title, '.captions.zip'), bytes: undefined, location }
+  }
   if (requested.$case === 'captionId') {
     const caption = captions.find(({ captionId }) => captionId === requested.value)
     if (!caption) throw fileNotFound(`caption ${requested.value}`)
-    const folder = set.hlsPath.slice(0, set.hlsPath.lastIndexOf('/') + 1)
     const location = { path: `${folder}captions/${caption.captionId}.vtt` }
     return { file: `${caption.captionId}.vtt`, filename: toFilename(`${title} ${caption.language}`, '.vtt'), bytes: undefined, location }
   }

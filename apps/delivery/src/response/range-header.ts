@@ -11,3 +11,10 @@ export function parseRangeHeader(header: string | undefined): RangeRequest | und
   if (last !== '' && Number(last) < Number(first)) return undefined
   return last === '' ? { start: Number(first) } : { start: Number(first), end: Number(last) }
 }
+
+const MAX_RANGES = 64
+
+/** Returns whether a header has more ranges than a request may have. */
+export function hasTooManyRanges(header: string | undefined): boolean {
+  return header !== undefined && header.split(',', MAX_RANGES + 1).length > MAX_RANGES
+}

@@ -8,6 +8,7 @@ import { tokenLifetime, viewerAddress } from './token-fields.ts'
 
 const AUDIO = 'audio'
 const CAPTION = 'caption'
+const ALL_CAPTIONS = 'captions'
 
 const DownloadResponse = z.object({
   url: schema.text(
@@ -36,7 +37,11 @@ export const createDownload = route({
     file: text(
       100,
       { min: 1 },
-      { description: 'A key of `uri.http`, such as `h264_1200`; or `audio` for M4A, or `caption` for WebVTT.', example: 'h264_1200' },
+      {
+        description:
+          'A key of `uri.http`, such as `h264_1200`; `audio` for M4A; `caption` for WebVTT; `captions` for a ZIP file of all captions.',
+        example: 'h264_1200',
+      },
     ),
     caption_id: idField('captions. Required if `file` is `caption`').optional(),
     ...limits,
@@ -79,6 +84,7 @@ export const createOriginalDownload = route({
 
 function toFile(file: string, captionId: string | undefined): CreateDownloadRequest['file'] {
   if (captionId !== undefined) return { $case: 'captionId', value: captionId }
+  if (file === ALL_CAPTIONS) return { $case: 'allCaptions', value: true }
   return file === AUDIO ? { $case: 'sound', value: true } : { $case: 'rendition', value: file }
 }
 

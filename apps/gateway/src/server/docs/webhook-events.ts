@@ -99,6 +99,19 @@ export const WEBHOOK_EVENTS: Readonly<Record<EventType | 'webhook.test', EventDo
     data: {
       video_id: video.video_id,
       rejected_requests: z.int().meta({ description: 'Number of rejected requests.', example: 120 }),
+      reasons: z
+        .array(
+          z.object({
+            reason: z.enum(['address', 'token', 'video', 'crawlers', 'site']).meta({
+              description:
+                'Whose limit was exceeded: that of an address, a token, the video, of crawlers, or of the pages of another site.',
+              example: 'site',
+            }),
+            site: z.string().optional().meta({ description: 'Domain of the site.', example: 'copies.example.net' }),
+            rejected_requests: z.int().meta({ description: 'Number of rejected requests.', example: 120 }),
+          }),
+        )
+        .meta({ description: 'The requests by reason, at most 21 of them.' }),
     },
   },
   'playback_rules.changed': {
