@@ -193,6 +193,9 @@ describeInBrowser('viewing', () => {
       expect(await findClippedParts('.row > *')).toEqual([])
       for (const name of ['media-fullscreen-button', '.settings-button', '.row .play-pause'])
         expect(await page.locator(name).isVisible()).toBe(true)
+      const [stage, start] = [await page.locator('.stage').boundingBox(), await page.locator('.start').boundingBox()]
+      const toMiddle = (box: typeof stage) => (box?.y ?? 0) + (box?.height ?? 0) / 2
+      expect(Math.abs(toMiddle(stage) - toMiddle(start))).toBeLessThan(2)
       await takeScreenshot(`width-${width}`)
     },
     60_000,
