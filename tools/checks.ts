@@ -34,6 +34,10 @@ export const lintChecks: Check[] = [
     run: async () => toProblem(await runCommand('tsc', ['-p', 'apps/web', '--noEmit', '--pretty', 'false'])),
   },
   {
+    name: 'types of the documentation site',
+    run: async () => toProblem(await runCommand('tsc', ['-p', 'apps/docs', '--noEmit', '--pretty', 'false'])),
+  },
+  {
     name: 'types of the player package',
     run: async () => toProblem(await runCommand('tsc', ['-p', 'packages/player', '--noEmit', '--pretty', 'false'])),
   },
@@ -50,6 +54,7 @@ export const lintChecks: Check[] = [
       isFaultReferenceCurrent() ? {} : { problem: 'docs/reference/faults.md does not match its sources: npm run generate' },
   },
   { name: 'settings reference', run: async () => toProblem(await runNode('tools/settings-reference.ts', '--check')) },
+  { name: 'problem reference', run: async () => toProblem(await runNode('tools/problem-reference.ts', '--check')) },
   { name: 'prose', run: inCheckout(proseProblems) },
   { name: 'links of documents', run: inCheckout(linkProblems) },
   { name: 'references of documents', run: inCheckout(documentReferenceProblems) },

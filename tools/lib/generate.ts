@@ -13,6 +13,9 @@ interface Artefact {
   make: (folder: string) => Promise<void>
 }
 
+/** The artefact that is generated from committed files that are generated themselves. */
+export const SITE = 'documentation site'
+
 const artefacts: Artefact[] = [
   {
     name: 'code of the protos',
@@ -42,6 +45,25 @@ const artefacts: Artefact[] = [
     make: (folder) => runOrThrow('vite', ['build', 'apps/web', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']),
   },
   {
+    name: SITE,
+    from: [
+      'docs',
+      'apps/docs/src',
+      'apps/docs/api',
+      'apps/docs/public',
+      'apps/docs/.vitepress/config.ts',
+      'apps/docs/.vitepress/theme',
+      'apps/docs/package.json',
+      'ARCHITECTURE.md',
+      'CHANGELOG.md',
+      'helm/vitascope/README.md',
+      'packages/player/README.md',
+      'package-lock.json',
+    ],
+    to: 'apps/docs/dist',
+    make: (folder) => runOrThrow('node', ['--disable-warning=ExperimentalWarning', 'apps/docs/src/build.ts', folder]),
+  },
+  {
     name: 'player package',
     from: [
       'packages/player/src',
@@ -61,10 +83,10 @@ const artefacts: Artefact[] = [
 
 /**
  * Generates artefacts that are not committed, if they are missing or outdated. `log` receives a
- * line for each.
+ * line for each. `except` is the name of an artefact that is not generated.
  */
-export async function generate(log: (line: string) => void = () => {}): Promise<void> {
-  for (const artefact of artefacts) {
+export async function generate(log: (line: string) => void = () => {}, except?: string): Promise<void> {
+  for (const artefact of artefacts.filter(({ name }) => name !== except)) {
     const hash = hashContents(artefact.from)
     if (readStamp(artefact.to) === hash) continue
     const start = Date.now()

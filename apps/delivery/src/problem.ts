@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { REFUSALS, type RefusalCode } from '@vitascope/playback-policy'
 
-const PROBLEMS: Record<string, [title: string, detail: string]> = {
+/** Titles and details of the problem documents of delivery, by code. */
+export const PROBLEMS: Readonly<Record<string, [title: string, detail: string]>> = {
   not_found: ['Not Found', 'no such file: use the URLs in the response of GET /v2/video/{id}'],
   token_required: ['Forbidden', 'this video needs a token: create one with POST /v2/video/{id}/token'],
   token_malformed: ['Unauthorized', 'the token is not a JWT of at most 2,048 characters'],

@@ -8,7 +8,7 @@ import { oembedPage } from './api/pages/oembed-page.ts'
 import { createFactsFinder } from './api/pages/page-facts.ts'
 import { playerPages } from './api/pages/player-pages.ts'
 import { uploadPage } from './api/pages/upload-page.ts'
-import { docsPages } from './server/docs/docs-pages.ts'
+import { docsPages, llmsPage } from './server/docs/docs-pages.ts'
 import { API_VERSION, openApiDocument } from './server/docs/openapi.ts'
 import { type Dependency, liveness, readiness } from './server/health/health-pages.ts'
 import { allowOrigins } from './server/http/cors.ts'
@@ -34,6 +34,7 @@ export interface AppDependencies extends ApiDependencies {
   /** Limits the number of files that are proxied to clients at the same time. */
   downloads: TransferLimiter
   webDir: string
+  docsDir: string
   doNotTrack: 'respect' | 'ignore'
   corsOrigins: readonly string[]
   trustedProxies: AddressRules
@@ -81,7 +82,8 @@ function expressApp(
     cors,
     page('/openapi.json', (_request, response) => sendJsonBytes(response, document, { 'Cache-Control': 'no-cache' })),
   )
-  app.use('/docs', docsPages(routes))
+  app.use('/docs', docsPages(dependencies.docsDir))
+  app.all('/llms.txt', llmsPage(dependencies.docsDir, dependencies.publicUrl))
   const pages = { ...dependencies, findFacts: createFactsFinder(dependencies) }
   app.use('/player', playerPages(pages))
   app.all('/oembed', toHandler(allowOrigins(['*'])), oembedPage(pages))

@@ -71,9 +71,12 @@ export interface GatewayConfig {
   doNotTrack: 'respect' | 'ignore'
   /** Folder of the built web pages. */
   webDir: string
+  /** Folder of the built documentation site. */
+  docsDir: string
 }
 
 const WEB_DIR = fileURLToPath(new URL('../../web/dist', import.meta.url))
+const DOCS_DIR = fileURLToPath(new URL('../../docs/dist', import.meta.url))
 
 export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   const read = readEnvironment(env)
@@ -141,6 +144,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
       description: '`ignore`: the player reports views also if the browser requests no tracking (Do Not Track, Global Privacy Control).',
     }),
     webDir: read.text('VITASCOPE_WEB_DIR', { fallback: WEB_DIR, defaultText: '`apps/web/dist`', description: 'The built web pages.' }),
+    docsDir: DOCS_DIR,
   }
   read.check()
   return config

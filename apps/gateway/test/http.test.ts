@@ -315,16 +315,6 @@ describe('pages', () => {
       requestBody: { content: { 'application/json': {}, 'application/x-www-form-urlencoded': {}, 'multipart/form-data': {} } },
     })
   })
-  test('/docs explains the codes and loads nothing from other hosts', async () => {
-    const response = await call('/docs')
-    const html = await response.text()
-    expect(html).toContain('<title>Vitascope API</title>')
-    expect(html).toContain('id="sample_taken"')
-    expect(html).not.toMatch(/(src|href)="(https?:)?\/\//)
-    expect(response.headers.get('content-security-policy')).toContain("script-src 'self'")
-    for (const [, path = ''] of html.matchAll(/(?:src|href)="(\/[^"]+)"/g)) expect((await call(path)).status).toBe(200)
-    expect((await call('/docs/swagger-ui-bundle.js.map')).status).toBe(404)
-  })
   test('/player/{id} returns the page, and its assets are immutable', async () => {
     const response = await call('/player/12?token=x')
     expect(response.status).toBe(404)

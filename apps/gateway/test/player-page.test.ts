@@ -80,7 +80,7 @@ beforeAll(async () => {
   catalogue.implement(PlaylistServiceService, listed as unknown as Handlers<typeof PlaylistServiceService>)
   catalogue.implement(SettingServiceService, settingHandlers as unknown as Handlers<typeof SettingServiceService>)
   catalogueAddress = await catalogue.listen('127.0.0.1:0')
-  gateway = await startTestGateway([], { webDir, catalogueAddress })
+  gateway = await startTestGateway([], { docsDir: webDir, webDir, catalogueAddress })
   alone = await startTestGateway([], { webDir })
 })
 /**

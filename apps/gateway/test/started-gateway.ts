@@ -34,6 +34,7 @@ export async function startTestGateway(routes: readonly Route[], config: Partial
       sourceAllow: [],
       doNotTrack: 'respect',
       webDir: '/unreachable',
+      docsDir: '/unreachable',
       ...config,
     },
     routes,

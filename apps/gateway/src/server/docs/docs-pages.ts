@@ -1,85 +1,129 @@
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { type RequestHandler, Router } from 'express'
-import { escapeHtml, page, sendHtml } from '../http/page.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import express, { type Request, type RequestHandler, type Response, Router } from 'express'
+import { page, sendHtml, setPageHeaders } from '../http/page.ts'
 import { domainError } from '../http/problem.ts'
-import type { Route } from '../route/route.ts'
-import { GENERAL_CODES } from './error-docs.ts'
-
-const FOLDER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']
 
 /**
- * Content Security Policy: no resources of other hosts. Inline styles are allowed because Swagger
- * UI writes them.
+ * Content Security Policy: no resources of other hosts. Inline styles are allowed because highlighted
+ * code has them, and because Scalar, which shows the API document, writes them.
  */
-const POLICY = `default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+const POLICY = [
+  `default-src 'none'`,
+  `script-src 'self'`,
+  `style-src 'self' 'unsafe-inline'`,
+  `img-src 'self' data:`,
+  `font-src 'self'`,
+  `connect-src 'self'`,
+  `base-uri 'none'`,
+  `form-action 'none'`,
+  `frame-ancestors 'none'`,
+].join('; ')
 
 /**
- * Serves `/docs`: the API document as a page, and the description of each problem code (the `type`
- * of a problem document links there).
+ * Serves `/docs` from the built documentation site: pages without an ending, the Markdown of each page
+ * with `.md`, and assets whose names contain a hash.
  */
-export function docsPages(routes: readonly Route[]): Router {
-  const html = docsHtml(routes)
+export function docsPages(docsDir: string): Router {
   const router = Router({ caseSensitive: true })
-  router.all(
-    '/',
-    page('/docs', (_request, response) => {
-      response.setHeader('Cache-Control', 'no-cache')
-      sendHtml(response, html, POLICY)
-    }),
-  )
-  router.all(
-    '/start.js',
-    page('/docs/*', (_request, response) => {
-      response.setHeader('Cache-Control', 'no-cache')
-      response.type('text/javascript').send(START_SCRIPT)
-    }),
-  )
-  for (const file of FILES) router.all(`/${file}`, page('/docs/*', sendFile(file)))
+  router.use('/assets', page('/docs/assets/*', assets(join(docsDir, 'assets'))))
+  router.all('/', page('/docs', sendLandingPage(docsDir)))
+  router.use(page('/docs/*', redirectFolder(docsDir)))
+  router.use(page('/docs/*', pages(docsDir)))
+  router.use(page('/docs/*', sendNotFound(docsDir)))
   return router
 }
 
-function sendFile(file: string): RequestHandler {
-  return (_request, response, next) =>
-    response.sendFile(join(FOLDER, file), { maxAge: '1h', etag: true }, (error?: Error) => {
-      if (error && !response.headersSent) next(domainError('not_found', 'NOT_FOUND', 'no such file'))
+/** Serves `/llms.txt`: a list of all pages for language models, with absolute addresses. */
+export function llmsPage(docsDir: string, publicUrl: () => string): RequestHandler {
+  return page('/llms.txt', async (_request, response) => {
+    const text = await readFile(join(docsDir, 'llms.txt'), 'utf8').catch(() => undefined)
+    if (text === undefined) throw notBuilt()
+    response.setHeader('Cache-Control', 'no-cache')
+    response.type('text/plain').send(text.replaceAll('](/', `](${publicUrl()}/`))
+  })
+}
+
+/** File names contain a content hash, so files can be cached permanently. Clients that accept gzip receive the compressed copy. */
+function assets(folder: string): RequestHandler {
+  const serve = express.static(folder, { index: false, redirect: false, dotfiles: 'ignore', immutable: true, maxAge: '1y' })
+  return (request, response, next) => {
+    const { path } = request
+    const isCompressible = /\.(js|css)$/.test(path)
+    if (isCompressible) response.vary('Accept-Encoding')
+    if (isCompressible && request.acceptsEncodings('gzip') && /^[\w./@-]+$/.test(path) && existsSync(join(folder, `${path}.gz`))) {
+      response.type(path.endsWith('.js') ? 'text/javascript' : 'text/css')
+      response.setHeader('Content-Encoding', 'gzip')
+      request.url = `${path}.gz`
+    }
+    serve(request, response, (error?: unknown) => next(error ?? domainError('not_found', 'NOT_FOUND', 'no such file')))
+  }
+}
+
+/** Redirects `/docs/operate` to `/docs/operate/`, whose page has relative links. */
+function redirectFolder(docsDir: string): RequestHandler {
+  return (request, response, next) => {
+    const isFolder = /^(\/[\w-]+)+$/.test(request.path) && existsSync(join(docsDir, request.path, 'index.html'))
+    if (isFolder) response.redirect(301, `${request.baseUrl}${request.path}/`)
+    else next()
+  }
+}
+
+/** Sends the same page for `/docs` and `/docs/`. `/docs#CODE` is the `type` of problem documents. */
+function sendLandingPage(docsDir: string): RequestHandler {
+  return (_request, response, next) => {
+    if (!existsSync(join(docsDir, 'index.html'))) return next()
+    setHeadersOfFile(docsDir)(response, 'index.html')
+    response.sendFile('index.html', { root: docsDir, ...CACHING }, (error?: Error) => {
+      if (error && !response.headersSent) next(error)
     })
+  }
 }
 
-const START_SCRIPT = `window.addEventListener('DOMContentLoaded', () => {
-  SwaggerUIBundle({ url: '/openapi.json', dom_id: '#api', deepLinking: false, validatorUrl: null, docExpansion: 'list', tryItOutEnabled: true })
-})
-`
-
-function docsHtml(routes: readonly Route[]): string {
-  const routeCodes = routes.flatMap(({ errorCodes }) => Object.entries(errorCodes))
-  const codes = new Map([...routeCodes, ...Object.entries(GENERAL_CODES)])
-  const rows = [...codes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([code, text]) => row(code, text))
-  return `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Vitascope API</title>
-    <link rel="icon" href="/docs/favicon-32x32.png">
-    <link rel="stylesheet" href="/docs/swagger-ui.css">
-    <script src="/docs/swagger-ui-bundle.js" defer></script>
-    <script src="/docs/start.js" defer></script>
-  </head>
-  <body>
-    <div id="api"></div>
-    <div class="swagger-ui"><div class="wrapper">
-      <h2>Error codes</h2>
-      <table><tbody>
-${rows.join('\n')}
-      </tbody></table>
-    </div></div>
-  </body>
-</html>
-`
+function pages(docsDir: string): RequestHandler {
+  return express.static(docsDir, {
+    extensions: ['html'],
+    redirect: false,
+    dotfiles: 'ignore',
+    ...CACHING,
+    setHeaders: setHeadersOfFile(docsDir),
+  })
 }
 
-function row(code: string, text: string): string {
-  return `        <tr id="${escapeHtml(code)}"><td><code>${escapeHtml(code)}</code></td><td>${escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')}</td></tr>`
+/** All files in images have the same time, so size and time do not show that a page has changed. */
+const CACHING = { etag: false, lastModified: false, cacheControl: false }
+
+/** Returns a function that sets the headers of a page or another file that is not an asset. Its ETag is that of the whole site. */
+function setHeadersOfFile(docsDir: string): (response: Response, file: string) => void {
+  return (response, file) => {
+    response.setHeader('Cache-Control', 'no-cache')
+    const stamp = readStamp(docsDir)
+    if (stamp !== undefined) response.setHeader('ETag', `W/"${stamp.slice(0, 16)}"`)
+    if (file.endsWith('.html')) setPageHeaders(response, POLICY)
+    else if (file.endsWith('.md')) response.setHeader('Content-Type', 'text/markdown; charset=utf-8')
+  }
+}
+
+/** Returns the hash of the sources of the site, which `npm run generate` writes. */
+function readStamp(docsDir: string): string | undefined {
+  const file = join(docsDir, '.stamp')
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
+/** Sends the page that says that there is no page. Clients that do not accept HTML receive a problem. */
+function sendNotFound(docsDir: string): RequestHandler {
+  return async (request: Request, response: Response) => {
+    const html =
+      request.accepts(['json', 'html']) === 'html' ? await readFile(join(docsDir, '404.html'), 'utf8').catch(() => undefined) : undefined
+    if (html === undefined)
+      throw existsSync(docsDir) ? domainError('not_found', 'NOT_FOUND', 'no such page of the documentation') : notBuilt()
+    response.status(404)
+    response.setHeader('Cache-Control', 'no-cache')
+    sendHtml(response, html, POLICY)
+  }
+}
+
+function notBuilt(): Error {
+  return domainError('not_found', 'NOT_FOUND', 'the documentation is not built: `npm run generate` builds it')
 }

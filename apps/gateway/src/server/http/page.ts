@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { RequestHandler, Response } from 'express'
 import { respondToOptions } from './cors.ts'
 import { domainError } from './problem.ts'
@@ -32,14 +33,19 @@ const PERMISSIONS = ['camera', 'display-capture', 'geolocation', 'hid', 'microph
 
 export function sendHtml(response: Response, html: string, policy: string): void {
   const bytes = Buffer.from(html)
+  setPageHeaders(response, policy)
+  response.setHeader('Content-Length', bytes.length)
+  if (response.req.method === 'HEAD') response.end()
+  else response.end(bytes)
+}
+
+/** Sets the headers of an HTML page, with its Content Security Policy. */
+export function setPageHeaders(response: ServerResponse, policy: string): void {
   response.setHeader('Content-Type', 'text/html; charset=utf-8')
   response.setHeader('Content-Security-Policy', policy)
   // Page URLs may contain tokens in the query, so only the origin is sent. Delivery recognises our own pages by it.
   response.setHeader('Referrer-Policy', 'strict-origin')
   response.setHeader('Permissions-Policy', PERMISSIONS)
-  response.setHeader('Content-Length', bytes.length)
-  if (response.req.method === 'HEAD') response.end()
-  else response.end(bytes)
 }
 
 export function escapeHtml(text: string): string {
