@@ -19,7 +19,12 @@ export default {
     ...(long ? [] : ['[.]long[.]test[.]ts$']),
     ...(cluster ? [] : ['[.](cluster|node|docker)[.]test[.]ts$']),
   ],
-  modulePathIgnorePatterns: ['<rootDir>/apps/web/dist', '<rootDir>/apps/docs/dist', '<rootDir>/packages/player/dist'],
+  modulePathIgnorePatterns: [
+    '<rootDir>/apps/web/dist',
+    '<rootDir>/apps/docs/dist',
+    '<rootDir>/packages/player/dist',
+    '<rootDir>/packages/sdk/dist',
+  ],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
   globalSetup: '<rootDir>/tools/jest-setup.mjs',
   globalTeardown: '<rootDir>/tools/jest-teardown.mjs',

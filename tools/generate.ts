@@ -1,5 +1,5 @@
 // npm run generate: generates the artefacts that are not committed, then the committed ones:
-// docs/openapi.json and docs/reference/problem-codes.md from the route table, docs/reference/metrics.md and
+// docs/openapi.json and docs/reference/problem-codes.md from the route table (and the SDK from the first), docs/reference/metrics.md and
 // docs/reference/settings.md from the source, docs/reference/faults.md from the tests, and the chart's documents from its values.
 // With --artefacts it generates only the artefacts, as the build of the images does, which has no tests.
 import { writeChartDocuments } from './chart-documents.ts'

@@ -79,6 +79,28 @@ const artefacts: Artefact[] = [
       await runOrThrow('tsc', ['-p', 'packages/player/tsconfig.build.json', '--outDir', folder])
     },
   },
+  {
+    name: 'types of the SDK',
+    from: ['docs/openapi.json', 'packages/sdk/generate-types.ts', 'packages/sdk/package.json', 'package-lock.json'],
+    to: 'packages/sdk/src/gen',
+    make: (folder) => runOrThrow('node', ['--disable-warning=ExperimentalWarning', 'packages/sdk/generate-types.ts', folder]),
+  },
+  {
+    name: 'SDK package',
+    from: [
+      'packages/sdk/src',
+      'packages/sdk/vite.config.ts',
+      'packages/sdk/tsconfig.json',
+      'packages/sdk/tsconfig.build.json',
+      'packages/sdk/package.json',
+      'package-lock.json',
+    ],
+    to: 'packages/sdk/dist',
+    make: async (folder) => {
+      await runOrThrow('vite', ['build', 'packages/sdk', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn'])
+      await runOrThrow('tsc', ['-p', 'packages/sdk/tsconfig.build.json', '--outDir', folder])
+    },
+  },
 ]
 
 /**

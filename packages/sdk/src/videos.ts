@@ -1,0 +1,151 @@
+import type { Caller } from './caller.ts'
+import { invalidArgument, VitascopeError } from './error.ts'
+import type { CallOptions, Payload, Query, Result, Schemas } from './operation.ts'
+import type { PageIterator } from './page-iterator.ts'
+import type { Transport } from './transport.ts'
+import type { UploadedVideo } from './upload/tus-upload.ts'
+import { type UploadOptions, uploadSource } from './upload/upload.ts'
+import { toUploadSource, type UploadInput, type UploadSource } from './upload/upload-source.ts'
+import { wait } from './wait.ts'
+
+/** A video of the platform. */
+export type Video = Schemas['Video']
+/** Opens the file of a path. Only the entry point of Node.js has one. */
+export type OpenFile = (path: string | URL) => Promise<UploadSource>
+
+export interface WaitOptions {
+  /** Milliseconds after which the wait fails with `wait_timeout`. Default: 3,600,000 (one hour). */
+  timeoutMs?: number
+  /** Milliseconds between two requests, at least 100. Default: 1,000, later up to 5,000. */
+  intervalMs?: number
+  /** `ready` waits for all files. `playable` returns as soon as `uri.hls` can be played. Default: `ready`. */
+  until?: 'ready' | 'playable'
+  /** Called with the video after each request, for example to show `status.progress`. */
+  onProgress?: (video: Video) => void
+  signal?: AbortSignal
+}
+
+const DEFAULT_WAIT_MS = 3_600_000
+const FIRST_INTERVAL_MS = 1_000
+const MAX_INTERVAL_MS = 5_000
+const MIN_INTERVAL_MS = 100
+
+/** Videos: upload, read, change and delete. */
+export class Videos {
+  readonly #api: Caller
+  readonly #transport: Transport
+  readonly #openFile: OpenFile
+
+  /** @internal */
+  constructor(api: Caller, transport: Transport, openFile: OpenFile) {
+    this.#api = api
+    this.#transport = transport
+    this.#openFile = openFile
+  }
+
+  /**
+   * Creates a video from a URL, which the platform fetches after the response. With `media_id`, it
+   * replaces the source of a media. Returns the id of the video and of its encode job. Throws
+   * `invalid_input` for an address that the platform may not fetch.
+   */
+  create(fields: Payload<'uploadVideo'> & { url: string }, options: CallOptions = {}): Promise<Result<'uploadVideo'>> {
+    return this.#api.call('uploadVideo', { ...options, payload: fields })
+  }
+
+  /**
+   * Uploads a file, bytes or a stream as a new video, and returns its id. In Node.js, a text is the path
+   * of a file. An `http:` or `https:` URL is fetched by the platform instead, without progress.
+   *
+   * The upload continues after interruptions, for at most `maxOutageMs` without stored bytes. A stream
+   * keeps at most 16 MiB in memory. To continue after a restart of the program, store the id of
+   * `onStart` and pass it as `uploadId` with the same source.
+   *
+   * Throws `upload_too_large`, `quota_bytes`, `quota_minutes`, `too_many_uploads`, `source_changed`, or
+   * `network_error` after `maxOutageMs`. Fails with the reason of the signal after an abort. The platform
+   * then deletes the incomplete upload within a day.
+   */
+  async upload(input: UploadInput, options: UploadOptions = {}): Promise<UploadedVideo> {
+    const { organisationId, title, visibility, signal } = options
+    if (isWebAddress(input)) {
+      const payload = {
+        url: String(input),
+        ...(organisationId !== undefined && { organisation_id: organisationId }),
+        ...(title !== undefined && { name: title }),
+        ...(visibility !== undefined && { visibility }),
+      }
+      const { id, job_id } = await this.#api.call('uploadVideo', { payload, signal })
+      return { id, job_id }
+    }
+    const source = typeof input === 'string' || input instanceof URL ? await this.#openFile(input) : toUploadSource(input)
+    return uploadSource(this.#transport, this.#api, source, options)
+  }
+
+  /**
+   * Waits until a video is encoded, and returns it. Throws `encoding_failed` with the code of the job
+   * in `detail`, `wait_timeout`, or `video_not_found`. A state that this version does not know
+   * counts as active.
+   */
+  async waitUntilReady(videoId: string, options: WaitOptions = {}): Promise<Video> {
+    const { timeoutMs = DEFAULT_WAIT_MS, intervalMs, until = 'ready', onProgress = () => {}, signal } = options
+    if (intervalMs !== undefined && !(intervalMs >= MIN_INTERVAL_MS))
+      throw invalidArgument(`intervalMs must be at least ${MIN_INTERVAL_MS}.`)
+    const end = performance.now() + timeoutMs
+    for (let pauseMs = intervalMs ?? FIRST_INTERVAL_MS; ; pauseMs = intervalMs ?? Math.min(MAX_INTERVAL_MS, pauseMs * 1.5)) {
+      const video = await this.get(videoId, { signal })
+      onProgress(video)
+      const { status, code, progress } = video.status
+      if (status === 'ok' || (until === 'playable' && video.uri.hls !== '')) return video
+      if (status === 'failed') {
+        throw new VitascopeError(`The video ${videoId} cannot be encoded (code ${code}).`, {
+          code: 'encoding_failed',
+          detail: `code ${code}; see the error codes of jobs`,
+        })
+      }
+      if (performance.now() + pauseMs > end) {
+        throw new VitascopeError(`The video ${videoId} is not ready after ${timeoutMs} ms (${status}, ${progress} %).`, {
+          code: 'wait_timeout',
+        })
+      }
+      await wait(pauseMs, signal)
+    }
+  }
+
+  /** Returns a video. Throws `video_not_found`, or `video_expired` for a guest. */
+  get(videoId: string, options: CallOptions = {}): Promise<Video> {
+    return this.#api.call('getVideo', { ...options, path: { video_id: videoId } })
+  }
+
+  /**
+   * Lists the videos that match all filters: of the organisation, or of all organisations with a system
+   * key. `limit` is the size of a page, at most 20, which is the default.
+   */
+  list(query: Query<'listVideos'> = {}, options: CallOptions = {}): PageIterator<Video, Result<'listVideos'>> {
+    return this.#api.list('listVideos', { ...options, query: { limit: 20, ...query } })
+  }
+
+  /** Changes the fields that are sent. Throws `video_not_found` or `invalid_input`. */
+  async update(videoId: string, fields: Payload<'updateVideo'>, options: CallOptions = {}): Promise<void> {
+    await this.#api.call('updateVideo', { ...options, path: { video_id: videoId }, payload: fields })
+  }
+
+  /**
+   * Deletes the media of a video: its files, and all other videos of the same media. To keep the media,
+   * call the operation `deleteVideo` with a system key. Throws `video_not_found`.
+   */
+  async delete(videoId: string, options: CallOptions = {}): Promise<void> {
+    const { media_id } = await this.get(videoId, options)
+    await this.#api.call('deleteMedia', { ...options, payload: { media_id } })
+  }
+
+  /**
+   * Returns a signed address for one file, which a browser or a phone uploads without a key:
+   * `uploadToTicket(ticket.url, file)`. The address is a secret until the file has arrived.
+   */
+  createUploadTicket(fields: Payload<'createUploadTicket'> = {}, options: CallOptions = {}): Promise<Result<'createUploadTicket'>> {
+    return this.#api.call('createUploadTicket', { ...options, payload: fields })
+  }
+}
+
+function isWebAddress(input: UploadInput): boolean {
+  return input instanceof URL ? /^https?:$/.test(input.protocol) : typeof input === 'string' && /^https?:\/\//i.test(input)
+}
