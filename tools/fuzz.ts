@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +6,7 @@ import { freePort } from '@vitascope/embedded-postgres'
 import { createLogPrinter, readPlatformConfig } from '@vitascope/platform'
 import { startPlatform } from '../apps/standalone/src/platform.ts'
 import { generate } from './lib/generate.ts'
+import { installPythonPackages } from './lib/python-packages.ts'
 import { root, runCommand } from './lib/run-command.ts'
 
 // npm run fuzz [-- --examples 10 --seed 1 --path '^/tag']: schemathesis calls every operation of
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const CANNOT_RUN = 75
 
 await generate()
-const schemathesis = await installSchemathesis().catch((error: Error) => {
+const bin = await installPythonPackages('schemathesis', [`schemathesis==${VERSION}`]).catch((error: Error) => {
   console.error(error.message)
   process.exit(CANNOT_RUN)
 })
@@ -50,26 +50,10 @@ try {
   ]
   const hooks = { SCHEMATHESIS_HOOKS: 'fuzz_hooks', PYTHONPATH: join(root, 'tools'), PYTHONDONTWRITEBYTECODE: '1' }
   // schemathesis writes a cache into its working directory.
-  const { code, output } = await runCommand(schemathesis, args, hooks, folder)
+  const { code, output } = await runCommand(join(bin, 'schemathesis'), args, hooks, folder)
   console.log(output)
   process.exitCode = code
 } finally {
   await platform.stop()
   await rm(folder, { recursive: true, force: true })
-}
-
-/** Creates a Python environment below .cache once, and returns the path of schemathesis. */
-async function installSchemathesis(): Promise<string> {
-  const environment = join(root, '.cache', `schemathesis-${VERSION}`)
-  const program = join(environment, 'bin', 'schemathesis')
-  if (existsSync(program)) return program
-  console.log(`Installing schemathesis ${VERSION} …`)
-  await runStep('python3', ['-m', 'venv', environment], 'Python 3.10 or newer with venv is required: apt-get install python3-venv')
-  await runStep(join(environment, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${VERSION}`], 'pip could not install schemathesis')
-  return program
-}
-
-async function runStep(command: string, args: readonly string[], hint: string): Promise<void> {
-  const { code, output } = await runCommand(command, args)
-  if (code !== 0) throw new Error(`${hint}\n${output}`)
 }

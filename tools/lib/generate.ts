@@ -81,7 +81,13 @@ const artefacts: Artefact[] = [
   },
   {
     name: 'types of the SDK',
-    from: ['docs/openapi.json', 'packages/sdk/generate-types.ts', 'packages/sdk/package.json', 'package-lock.json'],
+    from: [
+      'docs/openapi.json',
+      'packages/sdk/generate-types.ts',
+      'packages/sdk/simplify-contract.ts',
+      'packages/sdk/package.json',
+      'package-lock.json',
+    ],
     to: 'packages/sdk/src/gen',
     make: (folder) => runOrThrow('node', ['--disable-warning=ExperimentalWarning', 'packages/sdk/generate-types.ts', folder]),
   },
