@@ -58,6 +58,7 @@ const artefacts: Artefact[] = [
       'CHANGELOG.md',
       'helm/vitascope/README.md',
       'packages/player/README.md',
+      'packages/sdk/README.md',
       'package-lock.json',
     ],
     to: 'apps/docs/dist',

@@ -26,6 +26,7 @@ const OTHER_SOURCES: Readonly<Record<string, string>> = {
   'CHANGELOG.md': 'changelog',
   'helm/vitascope/README.md': 'reference/chart',
   'packages/player/README.md': 'reference/player-package',
+  'packages/sdk/README.md': 'reference/sdk-package',
 }
 
 /** Returns the pages of the site, from the Markdown files of a checkout. */
