@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Api } from './api.ts'
 import { startSourceServer } from './source-server.ts'
 import { makeSource } from './sources.ts'
 import { createStrictApi, readContract } from './strict-api.ts'
@@ -12,16 +13,23 @@ export interface Platform extends Fixture {
   close(): Promise<void>
 }
 
-/** Starts the whole platform with two organisations and their users. */
+/** Returns a client that sends its requests through another client. */
+export type Transport = (url: string, key: string | undefined, api: Api) => Api
+
+/**
+ * Starts the whole platform with two organisations and their users. All requests of the clients are
+ * sent by `transport`.
+ */
 export async function startPlatform(
   env: Record<string, string> = {},
   start: (env: Record<string, string>) => Promise<TestPlatform> = startTestPlatform,
+  transport: Transport = (_url, _key, api) => api,
 ): Promise<Platform> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-platform-'))
   const sources = await startSourceServer(folder)
   const platform = await start(env)
   const contract = await readContract(platform.url)
-  const withKey = (key?: string) => createStrictApi(`${platform.url}/v2`, contract, key)
+  const withKey = (key?: string) => transport(platform.url, key, createStrictApi(`${platform.url}/v2`, contract, key))
   const owner = await createTenant(platform.system)
   const uploader = await createUser(platform.system, owner.organisationId, 'uploader')
   const otherTenant = await createTenant(platform.system)
