@@ -1,6 +1,6 @@
 // npm run python-client [-- --out FOLDER]: generates a Python client of the API from docs/openapi.json
 // with openapi-python-client, and calls a platform with it. The client is written to
-// .cache/python-client/vitascope_client, or to a folder of your choice.
+// the folder vitascope_client in .cache/python-client, or in a folder of your choice.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -18,7 +18,7 @@ const GENERATOR = 'openapi-python-client==0.29.1'
 const LIBRARIES = ['httpx==0.28.1', 'attrs==26.1.0']
 const KEY = 'system-key-of-the-python-client-0001'
 const { values } = parseArgs({
-  options: { out: { type: 'string', default: join(root, '.cache/python-client/vitascope_client') } },
+  options: { out: { type: 'string', default: join(root, '.cache/python-client') } },
 })
 
 /** Exit code if the generator could not run, which is not a failure of the API. */
@@ -29,7 +29,7 @@ const bin = await installPythonPackages('python-client', [GENERATOR, ...LIBRARIE
   console.error(error.message)
   process.exit(CANNOT_RUN)
 })
-const out = resolve(values.out)
+const out = join(resolve(values.out), 'vitascope_client')
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-python-'))
 try {
   await generateClient()
