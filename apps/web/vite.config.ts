@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vite'
 
-/** Scripts that every video needs. */
+/** Scripts that every video needs, besides those that they import. */
 const PRELOADED: ReadonlySet<string> = new Set(['vitascope-player', 'hls-playback'])
 
 export default defineConfig({
@@ -28,10 +28,21 @@ export default defineConfig({
     {
       name: 'preload-player',
       // Without these links, the scripts of the player are found one after another.
-      transformIndexHtml(_, { filename, bundle = {} }) {
+      transformIndexHtml(html, { filename, bundle = {} }) {
         if (!filename.endsWith('index.html')) return
-        const scripts = Object.values(bundle).filter(({ type, name }) => type === 'chunk' && PRELOADED.has(name ?? ''))
-        return scripts.map(({ fileName }) => ({ tag: 'link', attrs: { rel: 'modulepreload', href: `/player/${fileName}` } }))
+        const needed = new Set<string>()
+        const add = (fileName: string) => {
+          const script = bundle[fileName]
+          if (script?.type !== 'chunk' || needed.has(fileName)) return
+          needed.add(fileName)
+          for (const imported of script.imports) add(imported)
+        }
+        for (const { type, name, fileName } of Object.values(bundle)) if (type === 'chunk' && PRELOADED.has(name ?? '')) add(fileName)
+        // Vite adds the imports of the page's own script.
+        const isKnown = (fileName: string) => html.includes(`/${fileName}"`)
+        return [...needed]
+          .filter((fileName) => !isKnown(fileName))
+          .map((fileName) => ({ tag: 'link', attrs: { rel: 'modulepreload', href: `/player/${fileName}` } }))
       },
     },
     {

@@ -10,9 +10,6 @@ const { videoId, token, autoplay, muted } = address
 const { pageKind, missingResult } = readPageFacts(document)
 // The request for the video does not wait for the scripts.
 const firstResult = pageKind === 'video' ? fetchVideo(videoId, new AbortController().signal) : undefined
-// The script of HLS, which most videos need, is evaluated while the record is loaded. A failure is reported when it is needed.
-if (pageKind === 'video') void import('./playback/hls-playback.ts').catch(() => {})
-const embedApi = window.parent === window ? undefined : import('./embed-api/serve-embed-api.ts')
 const { language, direction } = selectLanguage([...(address.language === undefined ? [] : [address.language]), ...navigator.languages])
 // The controls read their texts when they are created, so both are loaded before.
 const [hasTexts, { VitascopePlayer }] = await Promise.all([loadLanguage(language), import('./player/vitascope-player.ts')])
@@ -48,8 +45,8 @@ if (pageKind === 'playlist') {
   main.append(player)
 }
 
-if (embedApi) {
-  const { serveEmbedApi } = await embedApi
+if (window.parent !== window) {
+  const { serveEmbedApi } = await import('./embed-api/serve-embed-api.ts')
   const [shown] = main.children
   // The script of playlists is not loaded for videos, so its class is not known here.
   const served = shown !== undefined && 'player' in shown && shown.player instanceof VitascopePlayer ? shown.player : player

@@ -1,4 +1,4 @@
-import Hls, { type HlsConfig } from 'hls.js'
+import Hls from 'hls.js'
 import { text } from '../language/text.ts'
 import { createLoaderClass } from '../recovery/recovering-loader.ts'
 import { playNatively } from './browser-playback.ts'
@@ -10,8 +10,6 @@ import { skipShortGap } from './short-gap.ts'
 
 /** A second decoding error within this time is reported and not repaired. */
 const REPAIR_INTERVAL_MS = 10_000
-/** Share of the estimated bandwidth of the connection that the first segment may use. */
-const ESTIMATE_SHARE = 0.5
 
 /**
  * Plays HLS by hls.js. Returns undefined in browsers without Media Source Extensions.
@@ -22,15 +20,7 @@ export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
   const { video, source, events, recovery, resume, reportedView } = options
   const loader = createLoaderClass(Hls, { recovery, checkRejection: events.onRejection, toCurrentUrl: source.withCurrentToken })
   const cmcd = reportedView && createCmcdConfig(reportedView, video)
-  const hls = new Hls({
-    enableWorker: false,
-    autoStartLoad: false,
-    // hls.js would load the first segment of the lowest quality, measure its rate and discard it. The first frame would be later.
-    testBandwidth: false,
-    ...estimateBandwidth(),
-    loader,
-    ...(cmcd && { cmcd: cmcd.config }),
-  })
+  const hls = new Hls({ enableWorker: false, autoStartLoad: false, loader, ...(cmcd && { cmcd: cmcd.config }) })
   if (cmcd) hls.once(Hls.Events.DESTROYING, cmcd.end)
   let fallback: Playback | undefined
   let repairedAt = Number.NEGATIVE_INFINITY
@@ -105,16 +95,6 @@ export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
     end: () => (fallback ? fallback.end() : hls.destroy()),
   }
   return playback
-}
-
-/**
- * Returns the bits per second that hls.js assumes before the first segment. Browsers based on Chromium estimate them, up to 10 Mbit/s. Other
- * browsers start with the default of hls.js, 500 kbit/s.
- */
-function estimateBandwidth(): Partial<HlsConfig> {
-  const connection: unknown = Reflect.get(navigator, 'connection')
-  const megabits: unknown = typeof connection === 'object' && connection !== null ? Reflect.get(connection, 'downlink') : undefined
-  return typeof megabits === 'number' && megabits > 0 ? { abrEwmaDefaultEstimate: megabits * 1_000_000 * ESTIMATE_SHARE } : {}
 }
 
 /** Returns the quality of the chosen level, which may have been chosen by an earlier playback. */
