@@ -60,7 +60,7 @@ export default {
       'packages-are-independent',
       'Others install packages without the platform, so these import no other code of it.',
       { path: '^packages/([^/]+)/', pathNot: tests },
-      { path: '^(apps|libs|packages|tools|e2e|test)/', pathNot: '^packages/$1/' },
+      { path: '^(apps|libs|packages|tools|e2e|test)/', pathNot: '^packages/($1|sdk)/' },
     ),
     ...Object.entries(libs).map(([lib, allowed]) =>
       forbidden(

@@ -24,6 +24,7 @@ export default {
     '<rootDir>/apps/docs/dist',
     '<rootDir>/packages/player/dist',
     '<rootDir>/packages/sdk/dist',
+    '<rootDir>/packages/cli/dist',
   ],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
   globalSetup: '<rootDir>/tools/jest-setup.mjs',

@@ -23,6 +23,7 @@ const sources = new Map([
   ['CHANGELOG.md', 'changelog'] as const,
   ['helm/vitascope/README.md', 'reference/chart'] as const,
   ['packages/player/README.md', 'reference/player-package'] as const,
+  ['packages/cli/README.md', 'reference/cli-package'] as const,
   ['packages/sdk/README.md', 'reference/sdk-package'] as const,
 ])
 const toMarkdownPath = (path: string) => `/docs/${path}${path === '' || path.endsWith('/') ? 'README.md' : '.md'}`

@@ -45,6 +45,10 @@ export const lintChecks: Check[] = [
     name: 'types of the SDK',
     run: async () => toProblem(await runCommand('tsc', ['-p', 'packages/sdk', '--noEmit', '--pretty', 'false'])),
   },
+  {
+    name: 'types of the command line package',
+    run: async () => toProblem(await runCommand('tsc', ['-p', 'packages/cli', '--noEmit', '--pretty', 'false'])),
+  },
   { name: 'style', run: async () => toProblem(await runCommand('biome', ['check', '--error-on-warnings', '--colors=off', '.'])) },
   { name: 'documents of the chart', run: async () => chartProblems() },
   {

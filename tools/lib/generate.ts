@@ -57,6 +57,7 @@ const artefacts: Artefact[] = [
       'ARCHITECTURE.md',
       'CHANGELOG.md',
       'helm/vitascope/README.md',
+      'packages/cli/README.md',
       'packages/player/README.md',
       'packages/sdk/README.md',
       'package-lock.json',
@@ -107,6 +108,21 @@ const artefacts: Artefact[] = [
       await runOrThrow('vite', ['build', 'packages/sdk', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn'])
       await runOrThrow('tsc', ['-p', 'packages/sdk/tsconfig.build.json', '--outDir', folder])
     },
+  },
+  {
+    name: 'command line package',
+    from: [
+      'docs/openapi.json',
+      'packages/sdk/generate-types.ts',
+      'packages/sdk/simplify-contract.ts',
+      'packages/sdk/src',
+      'packages/cli/src',
+      'packages/cli/vite.config.ts',
+      'packages/cli/package.json',
+      'package-lock.json',
+    ],
+    to: 'packages/cli/dist',
+    make: (folder) => runOrThrow('vite', ['build', 'packages/cli', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']),
   },
 ]
 

@@ -25,6 +25,7 @@ const OTHER_SOURCES: Readonly<Record<string, string>> = {
   'ARCHITECTURE.md': 'architecture',
   'CHANGELOG.md': 'changelog',
   'helm/vitascope/README.md': 'reference/chart',
+  'packages/cli/README.md': 'reference/cli-package',
   'packages/player/README.md': 'reference/player-package',
   'packages/sdk/README.md': 'reference/sdk-package',
 }
