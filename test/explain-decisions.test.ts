@@ -9,6 +9,7 @@ import { PLAYBACK_KINDS, type PlaybackKind } from '@vitascope/playback-policy'
 import { GetPlaybackPolicyResponse } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { type ExplainPlaybackRequest, PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/security'
+import { createMetrics } from '@vitascope/telemetry'
 import { isLongRun, seededRandom } from '@vitascope/testing'
 import { SignJWT } from 'jose'
 import type { PlaybackPolicy } from '../apps/catalogue/src/playback-policy/playback-policy.ts'
@@ -16,6 +17,7 @@ import { playbackRulesHandlers } from '../apps/catalogue/src/playback-policy/pla
 import { NO_RULES } from '../apps/catalogue/src/playback-rules/playback-rules.ts'
 import { createRequestHandler, type DeliveryParts } from '../apps/delivery/src/handle-request.ts'
 import { createPolicyCache } from '../apps/delivery/src/policy-cache.ts'
+import { createTrafficLimits } from '../apps/delivery/src/traffic/traffic-limits.ts'
 
 const DECISIONS = isLongRun ? 1_000_000 : 10_000
 /** Requests for one policy. */
@@ -159,6 +161,7 @@ beforeAll(() => {
     sessions: { check: () => undefined, close: () => {} },
     downloadCounts: { add: () => {} },
     refusals: { count: () => {}, report: () => {} },
+    ...{ traffic: createTrafficLimits('off', createMetrics('test')), isCrawler: () => false, throttled: { add: () => {} } },
   } as unknown as DeliveryParts
   const handle = createRequestHandler(parts)
   const socket = new Socket()
