@@ -9,6 +9,8 @@ import { deleteVideo, type ListFlags, listVideos, showVideo, type UpdateFlags, u
 import { type ListenFlags, listen, listWebhooks } from './commands/webhooks.ts'
 import { completionScript, SHELLS, type Shell } from './completion.ts'
 import { type Context, createContext, EXIT, type GlobalOptions } from './context.ts'
+import { serveMcp } from './mcp/serve.ts'
+import { WRITE_RESOURCES, type WriteResource } from './mcp/tools.ts'
 import { createOutput, printObject } from './output.ts'
 import { deleteSettings } from './settings.ts'
 
@@ -175,6 +177,11 @@ export function createProgram({ env, signal, setExitCode, version }: Surrounding
     .command('doctor')
     .description('check a running platform and show what is wrong; exits with 1 if a check fails')
     .action(async () => check(doctor(await open())))
+  program
+    .command('mcp')
+    .description('serve tools for language models by the Model Context Protocol, at standard input and output')
+    .addOption(new Option('--write <resources...>', 'resources whose tools may change data').choices(WRITE_RESOURCES).default([], 'none'))
+    .action(async ({ write }: { write: WriteResource[] }) => serveMcp(write, version, await open()))
   program
     .command('completion')
     .description('print the script that completes commands in a shell')
