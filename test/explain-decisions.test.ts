@@ -31,6 +31,7 @@ const FILES: Readonly<Record<Exclude<PlaybackKind, 'page' | 'slide'>, string>> =
   caption: 'captions/all.vtt',
   download: 'source.bin',
 }
+const MASTER_FILE = 'hls/master.m3u8'
 /** A file of unknown height counts as higher than every limit. */
 const HEIGHTS: Readonly<Record<string, number>> = { manifest: 720, segment: 720, mp4: 360, download: 10_000 }
 const MASTER = [360, 720].map((height) => `#EXT-X-STREAM-INF:RESOLUTION=640x${height}\nh264_${height}/index.m3u8\n`).join('')
@@ -98,9 +99,14 @@ async function buildTokens(videoId: string): Promise<string[]> {
     signVideoToken({ videoId, expires, ip: '192.0.2.7' }, keys),
     signVideoToken({ videoId, expires, password: 'x' }, keys),
     signVideoToken({ videoId: '2', expires }, keys),
-    ...[{ group: 'staff' }, { aud: '*.example.com' }, { ip: '2001:db8::1' }, { country: 'DE' }, { max_height: 360 }].map((claims) =>
-      sign(claims),
-    ),
+    ...[
+      { group: 'staff' },
+      { aud: '*.example.com' },
+      { ip: '2001:db8::1' },
+      { country: 'DE' },
+      { max_height: 360 },
+      { max_height: 100 },
+    ].map((claims) => sign(claims)),
     ...[{ kinds: ['manifest', 'image'] }, { exp: 1 }, { nbf: exp }, { aud: [] }, { sub: '2' }].map((claims) => sign(claims)),
     sign({}, '4'),
     Promise.resolve('not.a.token'),
@@ -112,7 +118,7 @@ function buildPolicy(): PlaybackPolicy {
   return {
     organisationId: '1',
     sets: [{ version: 'v1', prefix: `media/${random()}` }],
-    ...{ added: [], poster: undefined, captions: [], durationSeconds: 1, masterPath: 'hls/master.m3u8', maxSessions: 0 },
+    ...{ added: [], poster: undefined, captions: [], durationSeconds: 1, masterPath: 'hls/master.m3u8', lowestHeight: 360, maxSessions: 0 },
     tokenRequired: chance(0.3),
     isPrivate: chance(0.1),
     passwordRequired: chance(0.2),
@@ -190,9 +196,10 @@ test(`the explanation of a request is how delivery decides it, in ${DECISIONS} r
     const videoId = `${video}`
     const tokens = await buildTokens(videoId)
     for (let nth = 0; nth < REQUESTS; nth++, decisions++) {
-      const [kind, file] = pick(Object.entries(FILES)) as [PlaybackKind, string]
+      const [kind, file] = pick([...Object.entries(FILES), ['manifest', MASTER_FILE]]) as [PlaybackKind, string]
       const [address, page, token] = [pick(ADDRESSES), pick(PAGES), chance(0.6) ? pick(tokens) : '']
-      const height = HEIGHTS[kind] ?? 0
+      // Without a height, `explain` is about the master playlist.
+      const height = file === MASTER_FILE ? 0 : (HEIGHTS[kind] ?? 0)
       const explained = await explain({ videoId, kind, address, referrer: page, token, at: undefined, height })
       // Delivery gets the address of the connection, which is normalised.
       const actual = await load({ videoId, file, address: address.replace('::ffff:', ''), page, token })

@@ -15,7 +15,7 @@ export interface Contract {
   webhooks: Record<string, unknown>
 }
 
-/** Name of the component that stands for all values that later versions of the API may add to an enum. */
+/** Name of the component for values that later versions of the API may add to an enum. */
 export const FUTURE_VALUE = 'FutureValue'
 export const JSON_TYPE = 'application/json'
 

@@ -206,7 +206,12 @@ async function serveFile(parts: DeliveryParts, requested: ServedFile, { captions
       const master = await readMasterPlaylist(parts, target, { captions, added })
       return maxHeight === undefined ? master : withoutHigherVariants(master, maxHeight)
     }
-    return serveCaptions(request, response, { texts, readMaster }, { file: captionFile, settings: captions, open })
+    return serveCaptions(
+      request,
+      response,
+      { texts, readMaster },
+      { file: captionFile, settings: captions, open, isSaved: download !== undefined },
+    )
   }
   if (jobId !== undefined && file.endsWith('.m3u8')) {
     return sendText(request, response, Buffer.from(await preview.playlist(jobId, file)), { type: PLAYLIST_TYPE, open })

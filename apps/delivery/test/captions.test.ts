@@ -185,6 +185,9 @@ describe('a download of all captions', () => {
     const files = await readArchive(response)
     expect(Object.keys(files)).toEqual(['en.vtt', 'de-8001.vtt', 'de-8002.vtt'])
     expect([files['en.vtt'], files['de-8002.vtt']]).toEqual([expect.stringContaining('evening'), expect.stringContaining('Guten Morgen')])
+    expect(files['en.vtt']).toMatch(/^WEBVTT\n\n00:00/)
+    const single = await get(`v1~${await sign(`hls/captions/${caption}.vtt`)}/download/${caption}.vtt`)
+    expect(await single.text()).toBe(files['en.vtt'])
     // Without such a token there is no archive.
     expect((await get('v1/hls/captions.zip')).status).toBe(403)
   })

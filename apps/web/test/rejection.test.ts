@@ -64,7 +64,8 @@ describeInBrowser('a media file is rejected', () => {
     })
   test.each([
     ['address_refused', 'certain networks only'],
-    ['token_expired', 'personal link'],
+    ['token_expired', 'This link has expired'],
+    ['token_malformed', 'This link is not valid'],
     ['token_wrong_domain', 'another page'],
     ['too_many_sessions', 'as many devices'],
     ['session_ended', 'has ended it'],
@@ -111,7 +112,7 @@ describeInBrowser('a media file is rejected', () => {
     await startPlayback('&token=to.ken')
     platform.reject('/media/', 401, 'token_expired')
     await seekToDistantSegment()
-    await waitForNotice('personal link')
+    await waitForNotice('This link has expired')
   }, 60_000)
 
   test('because it is missing: the page shows a message with a button, and plays when the file is available again', async () => {

@@ -105,6 +105,17 @@ describeInBrowser('viewing', () => {
     expect(consoleErrors).toEqual([])
   }, 60_000)
 
+  test('the Tab key reaches the controls of a page that was just opened', async () => {
+    platform.setRecord('v', fullVideoJson())
+    await openVideo('v')
+    const reached: string[] = []
+    for (let nth = 0; nth < 12; nth++) {
+      await page.keyboard.press('Tab')
+      reached.push(await page.evaluate(() => document.querySelector('vitascope-player')?.shadowRoot?.activeElement?.className ?? ''))
+    }
+    for (const name of ['start', 'seek', 'play-pause', 'settings-button']) expect(reached).toContain(name)
+  }, 60_000)
+
   test('the start button passes the focus to the play button, the controls hide, and the start button returns at the end', async () => {
     platform.setRecord('v', videoJson())
     await openVideo('v', '?muted=1')

@@ -30,6 +30,7 @@ test('a playable video without restrictions is public', async () => {
     keys: [],
     masterPath: 'hls/master.m3u8',
     durationSeconds: 12.48,
+    lowestHeight: expect.any(Number),
     captions: [],
   })
 })

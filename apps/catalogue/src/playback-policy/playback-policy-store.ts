@@ -25,6 +25,7 @@ interface Row extends EffectiveRulesRow {
   keys: PlaybackKey[]
   master_path: string | null
   duration_seconds: number | null
+  lowest_height: number | null
   show_on_load: string
   captions_on: boolean
   captions: CaptionSummaryRow[]
@@ -47,6 +48,7 @@ const FIND = `
     coalesce((select s.max_sessions from setting s where ${EFFECTIVE_SETTING}), 0) as max_sessions,
     ${EFFECTIVE_ALLOWED_IPS} as allowed_ips, ${EFFECTIVE_RULES}, ${ACTIVE_KEYS} as keys,
     playing.set ->> 'hlsPath' as master_path, (playing.set ->> 'durationSeconds')::float8 as duration_seconds,
+    (select min(height::int) from jsonb_path_query(playing.set, '$.renditions[*].height') height where height::int > 0) as lowest_height,
     v.captions_show_on_load as show_on_load,
     coalesce((select s.captions_default_on from setting s where ${EFFECTIVE_SETTING}), false) as captions_on, ${selectCaptions('m.media_id')} as captions,
     coalesce((select json_agg(json_build_object('version', s.version, 'prefix', s.prefix) order by s.expire_time desc)
@@ -79,6 +81,7 @@ export function createPlaybackPolicyStore(db: Db): PlaybackPolicyStore {
         expireTime: row.expire_time ?? undefined,
         masterPath: row.master_path ?? '',
         durationSeconds: row.duration_seconds ?? 0,
+        lowestHeight: row.lowest_height ?? undefined,
         captions: nameCaptions(row.captions, { showOnLoad: row.show_on_load, defaultOn: row.captions_on }).map((caption, index) => ({
           ...caption,
           revision: row.captions[index]?.revision ?? 0,

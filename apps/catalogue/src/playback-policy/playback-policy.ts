@@ -20,6 +20,8 @@ export interface PlaybackPolicy {
   masterPath: string
   /** Duration of the current set. 0 if it is unknown. */
   durationSeconds: number
+  /** Height in pixels of the lowest rendition of the current set; undefined without a picture. */
+  lowestHeight: number | undefined
   /** Images of the picture that was set for the video. */
   poster: { jobId: string; prefix: string } | undefined
   /** Renditions that were added to one of the sets, oldest first. */

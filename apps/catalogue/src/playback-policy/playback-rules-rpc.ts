@@ -89,7 +89,8 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
         referrer: referrer || undefined,
         isOwnPage: kind !== 'page' && isSameHost(referrer, publicHost),
         domain: toDomain(referrer),
-        height: height || undefined,
+        // Delivery decides about the master playlist by the lowest rendition.
+        height: height || (kind === 'manifest' ? policy.lowestHeight : undefined),
         token: verified && kind === 'page' ? withoutRejection(verified) : verified,
       })
       return toExplanation(decision, country)

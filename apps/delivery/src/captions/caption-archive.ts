@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import { ZipFile } from 'yazl'
 import type { CaptionTexts } from './caption-texts.ts'
-import type { CaptionSettings, CaptionTrack } from './hls-captions.ts'
+import { type CaptionSettings, type CaptionTrack, toSavedCaptions } from './hls-captions.ts'
 
 const NAME = 'captions.zip'
 /** The same captions result in the same bytes. */
@@ -20,7 +20,7 @@ export async function buildCaptionArchive(texts: CaptionTexts, tracks: readonly 
     const { language, captionId } = track
     const isUnique = languages.indexOf(language) === languages.lastIndexOf(language)
     const name = `${language.replaceAll(/[^\w-]/g, '_')}${isUnique ? '' : `-${captionId}`}.vtt`
-    zip.addBuffer(await texts.get(track), name, { mtime: MODIFIED, forceDosTimestamp: true })
+    zip.addBuffer(toSavedCaptions(await texts.get(track)), name, { mtime: MODIFIED, forceDosTimestamp: true })
   }
   zip.end()
   return await buffer(zip.outputStream)

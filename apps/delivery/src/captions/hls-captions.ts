@@ -85,7 +85,14 @@ export function captionPlaylist(captionId: string, durationSeconds: number): str
   ].join('\n')
 }
 
+const TIMESTAMP_MAP = 'X-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000'
+
 /** Returns the WebVTT text. Its times are those of the video stream, which starts at 0. */
 export function captionText(lines: readonly CaptionLine[]): string {
-  return writeVtt(lines, ['X-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000'])
+  return writeVtt(lines, [TIMESTAMP_MAP])
+}
+
+/** Returns the text without the header that only HLS players need, for a file that is saved. */
+export function toSavedCaptions(text: Buffer): Buffer {
+  return Buffer.from(text.toString().replace(`${TIMESTAMP_MAP}\n`, ''))
 }

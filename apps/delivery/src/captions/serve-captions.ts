@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { sendText } from '../response/send-text.ts'
 import { PLAYLIST_TYPE } from '../response/serve-object.ts'
 import type { CaptionTexts } from './caption-texts.ts'
-import { type CaptionFile, type CaptionSettings, captionPlaylist, withCaptions } from './hls-captions.ts'
+import { type CaptionFile, type CaptionSettings, captionPlaylist, toSavedCaptions, withCaptions } from './hls-captions.ts'
 
 export interface CaptionParts {
   texts: CaptionTexts
@@ -18,10 +18,11 @@ export async function serveCaptions(
   request: IncomingMessage,
   response: ServerResponse,
   parts: CaptionParts,
-  { file, settings, open }: { file: CaptionFile; settings: CaptionSettings; open: boolean },
+  { file, settings, open, isSaved }: { file: CaptionFile; settings: CaptionSettings; open: boolean; isSaved: boolean },
 ): Promise<void> {
   const type = file.kind === 'text' ? 'text/vtt; charset=utf-8' : PLAYLIST_TYPE
-  sendText(request, response, await renderCaptionFile(parts, file, settings), { type, open })
+  const text = await renderCaptionFile(parts, file, settings)
+  sendText(request, response, isSaved ? toSavedCaptions(text) : text, { type, open })
 }
 
 async function renderCaptionFile({ texts, readMaster }: CaptionParts, file: CaptionFile, settings: CaptionSettings): Promise<Buffer> {

@@ -87,7 +87,7 @@ export function createTrafficLimits(limits: Limits | 'off', metrics: Metrics): T
   }
   const siteStarts = perMinute(limits.site_starts)
   const crawlerRequests = perMinute(limits.crawler_requests)
-  const pauses = new LRUCache<string, number>({ max: MAX_PAUSES, ttl: PAUSE_MS })
+  const pauses = new LRUCache<string, true>({ max: MAX_PAUSES, ttl: PAUSE_MS })
   const followed = new Set<Followed>()
   const count = (response: Followed) => {
     const bytes = response.bytes()
@@ -115,11 +115,10 @@ export function createTrafficLimits(limits: Limits | 'off', metrics: Metrics): T
     { name, buckets, counts }: { name: string; buckets: TokenBuckets; counts: boolean },
     rejection: (seconds: number) => TrafficRejection,
   ): TrafficRejection | undefined => {
-    const until = pauses.get(name)
-    if (until !== undefined) return rejection((until - performance.now()) / 1_000)
+    if (pauses.has(name)) return rejection(pauses.getRemainingTTL(name) / 1_000)
     if (!counts) return undefined
     if (buckets.wait(name) > 0) {
-      pauses.set(name, performance.now() + PAUSE_MS)
+      pauses.set(name, true)
       return rejection(PAUSE_MS / 1_000)
     }
     buckets.take(name, 1)

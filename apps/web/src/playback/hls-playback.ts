@@ -92,7 +92,13 @@ export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
     },
     getAudioLanguage: () => (fallback ? '' : (hls.audioTracks[hls.audioTrack]?.lang ?? '')),
     readChoices: () => (fallback ? fallback.readChoices() : readChoices(hls)),
-    end: () => (fallback ? fallback.end() : hls.destroy()),
+    end() {
+      if (fallback) return fallback.end()
+      // Otherwise the browser reports an error if it was about to load the address that hls.js now revokes.
+      video.removeAttribute('src')
+      video.load()
+      hls.destroy()
+    },
   }
   return playback
 }

@@ -41,7 +41,7 @@ export interface NoticeExtras {
 /** The controls have the texts of the page's language, so they are built when the player is. */
 const markup = () => `
 <div class="frame" data-shows="notice">
-  <media-controller class="stage" nodefaultstore nohotkeys gesturesdisabled nomutedpref nosubtitleslangpref tabindex="-1"
+  <media-controller class="stage" nodefaultstore nohotkeys gesturesdisabled nomutedpref nosubtitleslangpref
     defaultstreamtype="on-demand" autohide="3">
     <video slot="media" playsinline preload="metadata"></video>
     <div slot="top-chrome" class="top"><h1 class="title" dir="auto"></h1></div>

@@ -67,7 +67,8 @@ export function createPlayerStore(video: HTMLVideoElement, frame: HTMLElement, s
       textTracksEvents: ['addtrack', 'removetrack', 'change'],
       get: () => listSubtitles(source).filter((_, index) => index === source.playback?.captions.chosenIndex()),
     },
-    mediaChaptersCues: { ...updatedBySource, get: () => toCues(source.chapters, readDuration()) },
+    // The last chapter ends with the video.
+    mediaChaptersCues: { ...updatedBySource, mediaEvents: ['durationchange'], get: () => toCues(source.chapters, readDuration()) },
   }
   let isTurningOff = false
   const requests = {

@@ -42,8 +42,20 @@ export function toRejectionMessage(code: string, detail = ''): Message {
   if (code === 'too_many_sessions') return createMessage('devices', text('playingElsewhere'), text('playingElsewhereDetail'), false)
   if (code === 'session_ended') return createMessage('devices', text('playbackEnded'), text('playbackEndedDetail'), false)
   if (foreignPlaceCodes.has(code)) return createMessage('place', text('notAvailableHere'), text('foreignPlace'), false)
+  if (code === 'token_expired') return createMessage('locked', text('linkExpired'), text('newLinkDetail'), false)
+  if (brokenTokenCodes.has(code)) return createMessage('locked', text('linkInvalid'), text('newLinkDetail'), false)
   return createPersonalLinkMessage()
 }
+
+/** Codes for tokens that were never valid for the video, which may be public. */
+const brokenTokenCodes: ReadonlySet<string> = new Set([
+  'token_malformed',
+  'token_wrong_algorithm',
+  'token_unknown_key',
+  'token_bad_signature',
+  'token_invalid_claim',
+  'token_wrong_video',
+])
 
 /** Codes for tokens that are valid for another page, network or country. */
 const foreignPlaceCodes: ReadonlySet<string> = new Set(['token_wrong_address', 'token_wrong_country', 'token_wrong_domain'])

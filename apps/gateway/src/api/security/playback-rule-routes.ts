@@ -115,9 +115,12 @@ export const explainPlayback = route({
       {},
       { description: 'URL of the page that embeds the player.', example: 'https://example.com/courses/1' },
     ).optional(),
-    token: text(2_048, {}, { description: 'Token of the request. It is a secret.' }).optional(),
+    token: text(10_000, {}, { description: 'Token of the request. It is a secret.' }).optional(),
     at: timestamp({ description: 'Time of the request. UTC. The default is now.' }).optional(),
-    height: int({ min: 1, max: 10_000 }, { description: 'Height of the requested picture in pixels.' }).optional(),
+    height: int(
+      { min: 1, max: 10_000 },
+      { description: 'Height of the requested picture in pixels. Without it, `manifest` is the master playlist.' },
+    ).optional(),
   }),
   audited: false,
   response: z.object({
