@@ -171,16 +171,16 @@ export const playbackRuleRows: NounRows = {
           expect(status).toBe(200)
           return body
         }
-        const refused = { allowed: false, code: 'rule_refused', rule: null, message: '', claim: 'group' }
+        const refused = { allowed: false, code: 'rule_refused', decided_by: 'default', rule: null, message: '', claim: 'group' }
         expect(await explain()).toMatchObject({ ...refused, reported: [{ list: 'video', index: 0, name: 'trial' }] })
         expect(await explain({ at: '2019-12-31 23:59:59' })).toMatchObject({ ...refused, reported: [] })
-        expect(await explain({ token: 'no.token.at-all' })).toMatchObject({ code: 'token_malformed', claim: '' })
+        expect(await explain({ token: 'no.token.at-all' })).toMatchObject({ code: 'token_malformed', decided_by: 'token', claim: '' })
         await fixture.clients.owner.put(path, { rules: [] })
         // The page is shown, and its message says that the token is invalid.
         expect(await explain({ kind: 'page', token: 'no.token.at-all' })).toMatchObject({ allowed: true, code: '' })
         expect(await explain()).toMatchObject({ allowed: true, code: '', rule: null, reported: [] })
         const { video_id: failed } = await fixture.video()
-        expect(await explain({ video_id: failed })).toMatchObject({ allowed: false, code: 'not_found' })
+        expect(await explain({ video_id: failed })).toMatchObject({ allowed: false, code: 'not_found', decided_by: 'video' })
       },
       async rejectedCalls(fixture) {
         const { video_id } = await fixture.playing()

@@ -93,7 +93,7 @@ describe('embed codes', () => {
         width: '100%',
         style: 'border:0;max-width:100%;aspect-ratio:1280/720',
         sandbox: 'allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-presentation allow-downloads',
-        allow: 'autoplay; picture-in-picture; encrypted-media; clipboard-write',
+        allow: 'autoplay; fullscreen; picture-in-picture; encrypted-media; clipboard-write',
         allowfullscreen: '',
         loading: 'lazy',
       },

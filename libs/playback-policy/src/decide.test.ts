@@ -38,7 +38,7 @@ const decideWith = (policy: Partial<PlaybackPolicy>, request: Partial<PlaybackRe
   decide({ ...OPEN, ...policy }, { ...REQUEST, ...request })
 
 test('a policy without rules allows every kind', () => {
-  for (const kind of PLAYBACK_KINDS) expect(decideWith({}, { kind })).toEqual({ allowed: true, reported: [] })
+  for (const kind of PLAYBACK_KINDS) expect(decideWith({}, { kind })).toEqual({ allowed: true, decidedBy: 'default', reported: [] })
 })
 
 describe('a condition', () => {
@@ -105,36 +105,36 @@ describe('the order', () => {
   const later = new Date(NOW.getTime() + 1)
   const good = withToken({})
   test.each<[string, Partial<PlaybackPolicy>, Partial<PlaybackRequest>, Partial<Decision>]>([
-    ['expiry', everything, good, { code: 'not_found' }],
+    ['expiry', everything, good, { code: 'not_found', decidedBy: 'expiry' }],
     [
       'token',
       { ...everything, expires: later },
       { token: { rejection: { code: 'token_expired', claim: 'exp' } } },
-      { code: 'token_expired', claim: 'exp' },
+      { code: 'token_expired', decidedBy: 'token', claim: 'exp' },
     ],
-    ['missing token', { ...everything, expires: later }, {}, { code: 'token_required' }],
+    ['missing token', { ...everything, expires: later }, {}, { code: 'token_required', decidedBy: 'token' }],
     ['token by password', { ...everything, expires: later }, withToken({ isByPassword: true }), { code: 'token_required' }],
-    ['password', { ...everything, expires: later, tokenRequired: 'password' }, {}, { code: 'password_required' }],
-    ['address', { ...everything, expires: later }, good, { code: 'address_refused' }],
+    ['password', { ...everything, expires: later, tokenRequired: 'password' }, {}, { code: 'password_required', decidedBy: 'password' }],
+    ['address', { ...everything, expires: later }, good, { code: 'address_refused', decidedBy: 'addresses' }],
     [
       'rules of the video',
       { ...everything, expires: later, allowed: [] },
       good,
-      { code: 'rule_refused', message: 'not for you', rule: { list: 'video', index: 0, name: 'video' } },
+      { code: 'rule_refused', decidedBy: 'rule', message: 'not for you', rule: { list: 'video', index: 0, name: 'video' } },
     ],
     [
       'rules of the organisation',
       { organisationRules: compile(allow()), allowsByDefault: false },
       {},
-      { allowed: true, rule: { list: 'organisation', index: 0, name: '' } },
+      { allowed: true, decidedBy: 'rule', rule: { list: 'organisation', index: 0, name: '' } },
     ],
-    ['default', { allowsByDefault: false }, {}, { allowed: false, code: 'rule_refused' }],
+    ['default', { allowsByDefault: false }, {}, { allowed: false, code: 'rule_refused', decidedBy: 'default' }],
   ])('%s', (_, policy, request, expected) => {
     expect(decideWith(policy, request)).toMatchObject({ allowed: false, ...expected })
   })
   test('the page of a private video is shown to no one, and its files require a token', () => {
     const policy = { isPrivate: true, tokenRequired: 'token' } as const
-    expect(decideWith(policy, { kind: 'page', ...good })).toMatchObject({ allowed: false, code: 'not_found' })
+    expect(decideWith(policy, { kind: 'page', ...good })).toMatchObject({ allowed: false, code: 'not_found', decidedBy: 'visibility' })
     expect(decideWith(policy)).toMatchObject({ allowed: false, code: 'token_required' })
     expect(decideWith(policy, good)).toMatchObject({ allowed: true })
   })
@@ -156,6 +156,7 @@ test('a rule that only reports decides nothing', () => {
   const rules = compile(buildRule({}, { name: 'trial', reportOnly: true }), allow(), buildRule({}, { name: 'later', reportOnly: true }))
   expect(decideWith({ organisationRules: rules })).toEqual({
     allowed: true,
+    decidedBy: 'rule',
     rule: { list: 'organisation', index: 1, name: '' },
     reported: [{ list: 'organisation', index: 0, name: 'trial' }],
   })
@@ -167,7 +168,7 @@ test('a refusal names the claim without which an allowing rule did not decide', 
     allow({ claim: [{ name: 'group', values: ['staff'] }] }),
   )
   expect(decideWith({ videoRules, allowsByDefault: false })).toEqual({
-    ...{ allowed: false, code: 'rule_refused', claim: 'group', reported: [] },
+    ...{ allowed: false, code: 'rule_refused', decidedBy: 'default', claim: 'group', reported: [] },
   })
 })
 

@@ -77,11 +77,16 @@ export interface FiredRule {
   name: string
 }
 
+/** The part of a policy that decided, in the order in which the parts are tried. */
+export const DECIDING_PARTS = ['visibility', 'expiry', 'token', 'password', 'addresses', 'rule', 'default'] as const
+type DecidingPart = (typeof DECIDING_PARTS)[number]
+
 export interface Decision {
   allowed: boolean
+  decidedBy: DecidingPart
   /** Absent if the request is allowed. */
   code?: RefusalCode
-  /** The rule that decided; absent if another part of the policy or the default decided. */
+  /** The rule that decided; present if `decidedBy` is `rule`. */
   rule?: FiredRule
   /** Text of that rule for viewers. */
   message?: string
@@ -104,18 +109,18 @@ export function decide(policy: PlaybackPolicy, request: PlaybackRequest): Decisi
 }
 
 /** Returns the refusal by another part of the policy than its rules. */
-function findRefusal(policy: PlaybackPolicy, request: PlaybackRequest): Pick<Decision, 'code' | 'claim'> | undefined {
+function findRefusal(policy: PlaybackPolicy, request: PlaybackRequest): Pick<Decision, 'code' | 'claim' | 'decidedBy'> | undefined {
   const { token, kind, now } = request
-  const isHidden = policy.isPrivate && kind === 'page'
-  if (isHidden || (policy.expires && policy.expires <= now)) return { code: 'not_found' }
-  if (token?.rejection) return token.rejection
+  if (policy.isPrivate && kind === 'page') return { code: 'not_found', decidedBy: 'visibility' }
+  if (policy.expires && policy.expires <= now) return { code: 'not_found', decidedBy: 'expiry' }
+  if (token?.rejection) return { ...token.rejection, decidedBy: 'token' }
   const wrongClaim = token && findWrongClaim(token.claims, request)
-  if (wrongClaim) return wrongClaim
+  if (wrongClaim) return { ...wrongClaim, decidedBy: 'token' }
   // The page shows the password form, or the message for viewers without a token or in other networks.
   if (kind !== 'page') {
-    if (policy.tokenRequired === 'token' && (!token || token.claims.isByPassword)) return { code: 'token_required' }
-    if (policy.tokenRequired === 'password' && !token) return { code: 'password_required' }
-    if (!isAddressAllowed(request.address, policy.allowed)) return { code: 'address_refused' }
+    if (policy.tokenRequired === 'token' && (!token || token.claims.isByPassword)) return { code: 'token_required', decidedBy: 'token' }
+    if (policy.tokenRequired === 'password' && !token) return { code: 'password_required', decidedBy: 'password' }
+    if (!isAddressAllowed(request.address, policy.allowed)) return { code: 'address_refused', decidedBy: 'addresses' }
   }
   return undefined
 }
@@ -153,13 +158,13 @@ function applyRules(policy: PlaybackPolicy, request: PlaybackRequest): Decision 
       }
       const fired = { list, index, name: rule.name }
       if (rule.reportOnly) reported.push(fired)
-      else if (rule.allows) return { allowed: true, rule: fired, reported }
-      else return refuse({ rule: fired, message: rule.message })
+      else if (rule.allows) return { allowed: true, decidedBy: 'rule', rule: fired, reported }
+      else return refuse({ decidedBy: 'rule', rule: fired, message: rule.message })
     }
   }
-  return policy.allowsByDefault ? { allowed: true, reported } : refuse({})
+  return policy.allowsByDefault ? { allowed: true, decidedBy: 'default', reported } : refuse({ decidedBy: 'default' })
 
-  function refuse(by: Pick<Decision, 'rule' | 'message'>): Decision {
+  function refuse(by: Pick<Decision, 'decidedBy' | 'rule' | 'message'>): Decision {
     return { allowed: false, code: 'rule_refused', ...by, ...(claim !== undefined && { claim }), reported }
   }
 }

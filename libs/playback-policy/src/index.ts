@@ -2,6 +2,7 @@
 export { buildPolicy, isOpen, type StoredPolicy } from './build-policy.ts'
 /** Decisions about requests. */
 export {
+  DECIDING_PARTS,
   type Decision,
   decide,
   type FiredRule,

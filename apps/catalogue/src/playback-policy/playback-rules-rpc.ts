@@ -81,7 +81,7 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
       // The video may have expired after the time of the request.
       const policy = await policies.findIncludingExpired(videoId, signal)
       // A video that is disabled or has no files.
-      if (!policy) return toExplanation({ allowed: false, code: 'not_found', reported: [] }, country)
+      if (!policy) return toExplanation({ allowed: false, code: 'not_found', decidedBy: 'video', reported: [] }, country)
       const verify = () => verifyToken(token, { videoId, address: normalAddress, now }, { platform: tokenKeys, organisation: policy.keys })
       const verified = token === '' ? undefined : await verify()
       const decision = decide(buildPolicy(policy), {
@@ -144,8 +144,15 @@ const FOREIGN_TOKEN = 'Your link is valid on another page, in another network or
 /** Parts of a policy that do not concern pages. */
 const OPEN_POLICY = { tokenRequired: false, passwordRequired: false, allowedIps: [], expireTime: undefined }
 
-function toExplanation({ allowed, code, rule, message, claim, reported }: Decision, country: string | undefined): ExplainPlaybackResponse {
+/** A video that is disabled or has no files has no policy. */
+type Explained = Omit<Decision, 'decidedBy'> & { decidedBy: Decision['decidedBy'] | 'video' }
+
+function toExplanation(
+  { allowed, code, decidedBy, rule, message, claim, reported }: Explained,
+  country: string | undefined,
+): ExplainPlaybackResponse {
   return {
+    decidedBy,
     allowed,
     code: code ?? '',
     rule: rule && toFiredMessage(rule),

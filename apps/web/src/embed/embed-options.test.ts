@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { readEmbed } from './embed-options.ts'
 
 const script = 'https://video.example.org/player/embed.js'
@@ -17,7 +17,8 @@ test('the options are read from the data attributes, and the player URL has the 
   expect(embed).toMatchObject({ title: 'Launch', width: '640px', height: '50%', ratio: '1280/720', elementId: 'here' })
 })
 
-test('missing and malformed attributes are ignored', () => {
+test('missing and malformed attributes are ignored, and malformed lengths are reported', () => {
+  const warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
   expect(readEmbed(script, { id: '7', width: '100%;color:red', height: 'x', ratio: '16/9;x' })).toEqual({
     src: 'https://video.example.org/player/7',
     title: 'Video',
@@ -26,6 +27,11 @@ test('missing and malformed attributes are ignored', () => {
     ratio: '16/9',
     elementId: undefined,
   })
+  expect(warn.mock.calls.map(([message]) => String(message).split(' must ')[0])).toEqual([
+    'Vitascope: data-width',
+    'Vitascope: data-height',
+  ])
+  warn.mockRestore()
 })
 
 test.each(['../../x', '//evil.example', 'https://evil.example', 'a?b#c', '%2e%2e'])(

@@ -18,14 +18,18 @@ export function readEmbed(script: string, data: Readonly<Record<string, string |
   return {
     src: src.href,
     title: data['title'] ?? 'Video',
-    width: parseCssLength(data['width']) ?? '100%',
-    height: parseCssLength(data['height']),
+    width: parseCssLength('data-width', data['width']) ?? '100%',
+    height: parseCssLength('data-height', data['height']),
     ratio: /^\d+\/\d+$/.exec(data['ratio'] ?? '')?.[0] ?? '16/9',
     elementId: data['elementId'],
   }
 }
 
-function parseCssLength(length: string | undefined): string | undefined {
-  const [, digits, percent] = /^(\d+)(%?)$/.exec(length ?? '') ?? []
-  return digits === undefined ? undefined : `${digits}${percent || 'px'}`
+/** An invalid length is reported to the author of the page, and the default is used. */
+function parseCssLength(attribute: string, length: string | undefined): string | undefined {
+  if (length === undefined) return undefined
+  const [, digits, percent] = /^(\d+)(%?)$/.exec(length) ?? []
+  if (digits !== undefined) return `${digits}${percent || 'px'}`
+  console.warn(`Vitascope: ${attribute} must be a number of pixels such as 640, or a percentage such as 100%. "${length}" is ignored.`)
+  return undefined
 }

@@ -12,7 +12,7 @@ export function createPlayerFrame(page: Document, embed: Embed): HTMLIFrameEleme
     'sandbox',
     'allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-presentation allow-downloads',
   )
-  frame.allow = 'autoplay; picture-in-picture; encrypted-media; clipboard-write'
+  frame.allow = 'autoplay; fullscreen; picture-in-picture; encrypted-media; clipboard-write'
   frame.allowFullscreen = true
   frame.loading = 'lazy'
   frame.style.border = '0'

@@ -40,7 +40,7 @@ export function frameCode({ id, title, size, token, player }: EmbedContent, publ
     height,
     style: `border:0;max-width:100%${shape}`,
     sandbox: SANDBOX,
-    allow: 'autoplay; picture-in-picture; encrypted-media; clipboard-write',
+    allow: 'autoplay; fullscreen; picture-in-picture; encrypted-media; clipboard-write',
     allowfullscreen: '',
     loading: 'lazy',
   })

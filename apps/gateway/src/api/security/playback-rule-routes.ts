@@ -1,4 +1,4 @@
-import { PLAYBACK_KINDS } from '@vitascope/playback-policy'
+import { DECIDING_PARTS, PLAYBACK_KINDS } from '@vitascope/playback-policy'
 import type { FiredPlaybackRule, SetPlaybackRulesRequest } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { normaliseAddress } from '@vitascope/security'
 import { z } from 'zod'
@@ -126,7 +126,12 @@ export const explainPlayback = route({
   response: z.object({
     allowed: schema.bool('Whether the request is allowed.'),
     code: schema.text('Code of the refusal, as in the response of delivery. Empty if the request is allowed.', 'rule_refused'),
-    rule: firedRule.nullable().meta({ description: 'The rule that decided; null if another part of the policy or the default decided.' }),
+    decided_by: schema.text(
+      `What decided: ${DECIDING_PARTS.map((part) => `\`${part}\``).join(', ')}, or \`video\` if the video is disabled or has no files. ` +
+        '`addresses` are those of `allowed_ips`. With `default`, no rule decided.',
+      'rule',
+    ),
+    rule: firedRule.nullable().meta({ description: 'The rule that decided; null if `decided_by` is not `rule`.' }),
     message: schema.text('Text of that rule for viewers.', 'This video is only available on our sites.'),
     claim: schema.text(
       'Claim of the token because of which the request is denied: it is not valid for the request, or an allowing rule did not decide without it, although its ' +
@@ -142,6 +147,7 @@ export const explainPlayback = route({
     return {
       allowed: explained.allowed,
       code: explained.code,
+      decided_by: explained.decidedBy,
       rule: explained.rule ? firedRuleResponse(explained.rule) : null,
       message: explained.message,
       claim: explained.claim,
