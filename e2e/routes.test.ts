@@ -41,6 +41,9 @@ afterAll(() => fixture?.close())
 /** A payload that each writing route accepts, so that a rejection is due to the caller. */
 const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples }) => samples.payloads))
 
+/** Operations with `If-Match`. */
+const CONDITIONAL = ['PUT /video/{}', 'PATCH /video/{}', 'PUT /playlist/{}', 'PUT /setting/{}', 'PUT /theme/{}', 'PUT /overlay/{}']
+
 const formatOperation = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
 
 function buildPayload(operation: Operation, v: Values): Record<string, unknown> | undefined {
@@ -132,6 +135,52 @@ describe('every route', () => {
       },
     )
     expect(await rows()).toEqual(before)
+  })
+
+  test('accepts the record that GET of the same path returns, and keeps it', async () => {
+    const reads = new Set(operations.filter(({ method }) => method === 'GET').map(({ path }) => path))
+    const withoutTimes = (body: unknown) =>
+      JSON.parse(JSON.stringify(body, (name, value) => (/^(time_)?(last_modified|updated|date_last_modified)/.test(name) ? '' : value)))
+    const read = (o: Operation) => platform.system.get<Record<string, unknown>>(fillPath({ ...o, method: 'GET' }, values))
+    await forAll(
+      (o) => /^(PUT|PATCH)$/.test(o.method) && reads.has(o.path) && !o.list && o.fields !== undefined,
+      async (o) => {
+        const before = await read(o)
+        // The captions of a file are a list of lines.
+        if (Array.isArray(before.body)) return undefined
+        const sent = await platform.system.send<Problem>(o.method, fillPath(o, values), {
+          body: JSON.stringify(before.body),
+          headers: { 'content-type': 'application/json' },
+        })
+        if (sent.status !== 200) return show(sent)
+        const [was, is] = [before, await read(o)].map(({ body }) => withoutTimes(body))
+        return JSON.stringify(was) === JSON.stringify(is) ? undefined : `was ${JSON.stringify(was)}, is ${JSON.stringify(is)}`
+      },
+    )
+  })
+
+  test('changes a record only once for an ETag in If-Match', async () => {
+    const path = (o: Operation) => fillPath(o, values)
+    const change = (o: Operation, etag: string) => {
+      const headers = { 'content-type': 'application/json', 'if-match': etag }
+      return platform.system.send<Problem>(o.method, path(o), { body: JSON.stringify(buildPayload(o, values)), headers })
+    }
+    const readTag = async (o: Operation) => (await platform.system.get(fillPath({ ...o, method: 'GET' }, values))).headers.get('etag') ?? ''
+    const conditional = operations.filter((o) => o.headers.includes('If-Match'))
+    expect(conditional.map(formatOperation)).toEqual(CONDITIONAL)
+    for (const o of conditional) {
+      const etag = await readTag(o)
+      const results = await Promise.all(Array.from({ length: 8 }, () => change(o, etag)))
+      const statuses = results.map(({ status }) => status).toSorted()
+      expect([formatOperation(o), ...statuses]).toEqual([formatOperation(o), 200, ...Array(7).fill(412)])
+      expect(results.find(({ status }) => status === 412)?.body.code).toBe('record_changed')
+      expect((await change(o, `W/${await readTag(o)}`)).status).toBe(200)
+      expect((await change(o, '*')).status).toBe(200)
+      expect((await change(o, '"unknown"')).body).toMatchObject({ status: 400, errors: [{ field: 'If-Match' }] })
+    }
+    // A precondition is never ignored.
+    const unsupported = operations.find((o) => formatOperation(o) === 'PUT /webhook/{}')
+    expect(unsupported && (await change(unsupported, '*')).body).toMatchObject({ status: 400, errors: [{ field: 'If-Match' }] })
   })
 
   test('changes no record of another organisation', async () => {

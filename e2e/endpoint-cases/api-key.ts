@@ -11,6 +11,13 @@ const newKey = async ({ clients }: Fixture, userId: string, fields: Record<strin
   expect(status).toBe(200)
   return body
 }
+/** A path whose resource only some presets have. */
+const PRESET_READS = [
+  ['upload', '/playlist/organisation/1', false],
+  ['playback', '/webhook', false],
+  ['read', '/webhook', true],
+  ['admin', '/webhook', true],
+] as const
 const createColleague = ({ platform, owner }: Fixture) => createUser(platform.system, owner.organisationId, 'uploader', ['video::get'])
 
 const listOfUser = async (fixture: Fixture, path: 'user' | 'user_id') => {
@@ -92,6 +99,12 @@ export const apiKeyRows: NounRows = {
           acl: ['video::get', 'video::post'],
           user_id: userId,
         })
+        for (const [preset, path, granted] of PRESET_READS) {
+          const presetKey = await newKey(fixture, userId, { application_name: preset, resources: undefined, preset })
+          expect(presetKey.resources).toContain('video::get')
+          const api = fixture.platform.withKey(presetKey.key)
+          expect([preset, (await api.get('/video')).status, (await api.get(path)).status]).toEqual([preset, 200, granted ? 200 : 403])
+        }
       },
       async rejectedCalls({ owner, uploader }) {
         const path = `/apikey/${uploader.userId}/generate`
@@ -125,6 +138,8 @@ export const apiKeyRows: NounRows = {
           },
           { caller, method: 'POST', path, payload: { ...good, resources: ['user::post'] }, status: 400 },
           { caller, method: 'POST', path, payload: { ...good, resources: ['moon::get'] }, status: 400 },
+          { caller, method: 'POST', path, payload: { ...good, preset: 'read' }, status: 400, fields: ['resources'] },
+          { caller, method: 'POST', path, payload: { application_name: 'a', preset: 'all' }, status: 400, fields: ['preset'] },
           { caller, method: 'POST', path, payload: { ...good, user_type: 'system' }, status: 400, fields: ['user_type'] },
           { caller, method: 'POST', path: '/apikey/999999/generate', payload: good, status: 404 },
           { method: 'POST', path: `/apikey/${owner.userId}/generate`, payload: good, status: 403 },

@@ -148,7 +148,7 @@ export const clipRows: readonly Row[] = [
           status: 400,
           fields: ['title', 'comments', 'time_start', 'time_finish', 'type', 'preview'],
         },
-        { ...rejectedCall, payload: { title: 'x', order: 0, id: '1' }, status: 400, fields: ['order', 'id'] },
+        { ...rejectedCall, payload: { order: 0, id: '1' }, status: 400, fields: ['order', 'id'] },
       ]
     },
   },

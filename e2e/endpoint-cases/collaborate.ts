@@ -281,9 +281,9 @@ export const collaborateRows: NounRows = {
           })),
           {
             ...rejectedCall,
-            payload: { email: 'a@b', organisation_id: '1', video_id: '1', is_uploader_account: true, clips: [] },
+            payload: { email: 'a@b', colour: 'red' },
             status: 400,
-            fields: ['organisation_id', 'video_id', 'is_uploader_account', 'clips'],
+            fields: ['colour'],
           },
         ]
       },

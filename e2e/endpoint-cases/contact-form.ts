@@ -26,7 +26,7 @@ const newForm = async ({ clients }: Fixture, fields: Record<string, unknown> = {
 }
 const send = async ({ clients }: Fixture, form: string, payload: Record<string, unknown>): Promise<string> => {
   const { status, body } = await clients.guest.post<{ submission_id: string }>(`/contact-form/${form}/submission`, payload)
-  expect([status, Object.keys(body)]).toEqual([201, ['submission_id']])
+  expect([status, Object.keys(body)]).toEqual([201, ['id', 'submission_id']])
   return body.submission_id
 }
 
@@ -76,6 +76,7 @@ export const contactFormRows: NounRows = {
       async works(fixture) {
         const { contact_form_id, ...form } = await newForm(fixture, { ...texts, ...captures, gated: '1' })
         expect(form).toEqual({
+          id: contact_form_id,
           ...texts,
           ...{ capture_names: '1', capture_company_name: '1', capture_opt_in: '1', gated: '1' },
           ...{

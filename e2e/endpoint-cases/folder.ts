@@ -149,6 +149,12 @@ export const folderRows: NounRows = {
         }
         const form = new URLSearchParams({ organisation_id: owner.organisationId, name: nextName() })
         expect((await clients.system.send('POST', '/folder', { body: form })).body).toMatchObject({ data: { description: '' } })
+        const title = nextName()
+        const titled = await clients.owner.post<{ id: string; created: string }>('/folder', {
+          organisation_id: owner.organisationId,
+          title,
+        })
+        expect([titled.status, titled.body]).toMatchObject([200, { id: titled.body.created, data: { name: title } }])
         const name = nextName()
         const responses = await Promise.all(
           Array.from({ length: 20 }, () => clients.owner.post('/folder', { organisation_id: owner.organisationId, name })),
@@ -225,9 +231,9 @@ export const folderRows: NounRows = {
           { ...rejectedCall, payload: ownerFields, status: 400, fields: ['payload'] },
           {
             ...rejectedCall,
-            payload: { ...ownerFields, name: 'x'.repeat(256), time_created: '' },
+            payload: { ...ownerFields, name: 'x'.repeat(256), colour: '' },
             status: 400,
-            fields: ['name', 'time_created'],
+            fields: ['name', 'colour'],
           },
           { ...rejectedCall, payload: { organisation_id: otherTenant.organisationId, name: 'x' }, status: 403 },
           {

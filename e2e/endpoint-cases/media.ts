@@ -39,9 +39,9 @@ export const mediaRows: NounRows = {
       async rejectedCalls({ video }) {
         const { media_id } = await video()
         const path = `/media/${media_id}`
-        const bad = { title: 'x'.repeat(256), gif_status: 2, media_id: '7' }
+        const bad = { title: 'x'.repeat(256), gif_status: 2, colour: 'red' }
         return [
-          { method: 'PUT', path, payload: bad, status: 400, fields: ['title', 'gif_status', 'media_id'] },
+          { method: 'PUT', path, payload: bad, status: 400, fields: ['title', 'gif_status', 'colour'] },
           { method: 'PUT', path, payload: { uri: 'https://example.org/a.mp4', title: 'X' }, status: 400, fields: ['uri'] },
           { method: 'PUT', path, payload: { uri: 'http://127.0.0.2:22/a.mp4' }, status: 400, fields: ['uri'] },
           { method: 'PUT', path, payload: { original_filename: 'a' }, status: 403, code: 'system_only' },

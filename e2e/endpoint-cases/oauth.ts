@@ -42,7 +42,7 @@ function invalidFieldCalls(method: 'POST' | 'PUT', tokenPath: string, organisati
     ...['javascript:alert(1)', '//evil.example', 'ftp://a.example', 'https:evil', 'java\tscript:x'].map((auth_url) =>
       buildRejectedCall({ auth_url }, 'auth_url'),
     ),
-    buildRejectedCall({ deleted: '1', id: '1', date_created: 'x', colour: 'red' }, 'deleted', 'id', 'date_created', 'colour'),
+    buildRejectedCall({ secret: '1', colour: 'red' }, 'secret', 'colour'),
   ]
 }
 

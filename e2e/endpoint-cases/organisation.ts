@@ -54,7 +54,7 @@ export const organisationRows: NounRows = {
       },
       async rejectedCalls({ owner }) {
         const path = `/organisation/${owner.organisationId}`
-        const bad = { name: 'x'.repeat(256), status: 'gone', allowed_ips: ['300.1.1.1'], organisation_id: '7' }
+        const bad = { name: 'x'.repeat(256), status: 'gone', allowed_ips: ['300.1.1.1'], colour: 'red' }
         return [
           {
             caller: 'system',
@@ -62,7 +62,7 @@ export const organisationRows: NounRows = {
             path,
             payload: bad,
             status: 400,
-            fields: ['name', 'status', 'allowed_ips[0]', 'organisation_id'],
+            fields: ['name', 'status', 'allowed_ips[0]', 'colour'],
           },
           { caller: 'system', method: 'PUT', path, payload: {}, status: 400 },
           { caller: 'system', method: 'PUT', path: '/organisation/1', payload: { status: 'inactive' }, status: 409 },

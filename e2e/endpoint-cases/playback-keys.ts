@@ -148,7 +148,7 @@ export const playbackKeyRows: NounRows = {
         const call = { method: 'PATCH', path: `${listPath(fixture)}/${key_id}`, payload: { name: 'x' }, status: 400 }
         return [
           { ...call, payload: {}, fields: ['payload'] },
-          { ...call, payload: { name: 'n'.repeat(101), active: 'yes', public_key: 'x' }, fields: ['active', 'name', 'public_key'] },
+          { ...call, payload: { name: 'n'.repeat(101), active: 'yes', token: 'x' }, fields: ['active', 'name', 'token'] },
           { ...call, payload: { active: 1 }, status: 409, code: 'too_many_active_keys' },
           { ...call, path: `${listPath(fixture)}/999999`, status: 404, code: 'playback_key_not_found' },
           {

@@ -45,9 +45,7 @@ const tooMuch = {
   settings: buildText(10_001),
   monetization: [1],
   videos: Array.from({ length: 26 }, () => '7'),
-  playlist_id: '7',
-  organisation_id: '7',
-  created_by_user_id: '7',
+  colour: 'red',
 }
 const plain = {
   playlist_type: 'standard',

@@ -55,7 +55,7 @@ function badFields(method: string, path: string): RejectedCall[] {
       'user_id',
       'video_id',
     ]),
-    buildRejectedCall({ ...good, status: 'ok', id: '1', date_created: '2030-01-01 00:00:00' }, ['date_created', 'id', 'status']),
+    buildRejectedCall({ ...good, colour: 'red' }, ['colour']),
   ]
 }
 

@@ -120,7 +120,8 @@ const denied = {
 
 const create = async ({ clients, owner }: Fixture, payload: object = {}) => {
   const { status, body } = await clients.uploader.post<{ message: { created: string } }>(`/setting/${owner.organisationId}`, payload)
-  expect([status, body]).toEqual([201, { status: 'Created', message: { created: expect.stringMatching(/^\d+$/) } }])
+  const id = expect.stringMatching(/^\d+$/)
+  expect([status, body]).toEqual([201, { id, status: 'Created', message: { created: id } }])
   return body.message.created
 }
 const read = async ({ clients }: Fixture, id: string) => (await clients.owner.get<Setting>(`/setting/${id}`)).body
@@ -145,7 +146,7 @@ export const settingRows: NounRows = {
         const profile = await read(fixture, id)
         const { organisationId, userId } = fixture.uploader
         expect(profile).toEqual({
-          ...{ id, settings_id: id, organisation_id: organisationId, ...defaults },
+          ...{ id, settings_id: id, setting_id: id, organisation_id: organisationId, ...defaults },
           ...{ created_by_user_id: userId, last_modified_by_user_id: userId },
           ...Object.fromEntries(readOnlyFields.map((name) => [name, ''])),
           ...{ time_created: expect.any(String), time_last_modified: expect.any(String) },
@@ -263,7 +264,9 @@ export const settingRows: NounRows = {
         const upload = { url: `${fixture.sources.url}/none.mp4`, organisation_id }
         return [
           { ...put, payload: tooMuch, fields: tooMuchNames },
-          { ...put, payload: denied, fields: Object.keys(denied) },
+          // Read-only fields of a profile that was read are ignored.
+          { ...put, payload: denied, fields: ['password_hash', 'colour'] },
+          { ...put, payload: { id: '7', players: '' }, fields: ['id', 'players'] },
           { ...put, payload: {}, fields: ['payload'] },
           { ...put, payload: { title: 1, lowest_quality_version: 1_201 }, fields: ['title', 'lowest_quality_version'] },
           { ...put, payload: { password_protected: 1, password: '' }, fields: ['password_protected'] },

@@ -53,6 +53,7 @@ export const ticketRows: NounRows = {
         expect([status, body]).toEqual([
           200,
           {
+            id: body.upload_id,
             upload_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
             url: expect.stringContaining(`${platform.url}/v2/upload/ticket/${body.upload_id}?expires=`),
             expires: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),

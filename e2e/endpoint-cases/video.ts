@@ -106,9 +106,7 @@ const tooLong = {
   chapters: Array.from({ length: 201 }, (_, start) => ({ title: 'x', start })),
   published_width: 8_193,
   published_height: 0,
-  video_id: '7',
-  organisation_id: '7',
-  created_at: '2030-01-01 00:00:00',
+  colour: 'red',
 }
 
 const changeEndpoint = (verb: 'put' | 'patch', caller: 'system' | 'uploader') => ({
@@ -127,6 +125,7 @@ const changeEndpoint = (verb: 'put' | 'patch', caller: 'system' | 'uploader') =>
     return [
       { caller, method, path: path(video_id), payload: tooLong, status: 400, fields: Object.keys(tooLong) },
       { caller, method, path: path(video_id), payload: {}, status: 400 },
+      { caller, method, path: path(video_id), payload: { video_id: '7', uri: {} }, status: 400, fields: ['video_id', 'uri'] },
       {
         ...{ caller, method, path: path(video_id), status: 400, fields: ['chapters[0].end', 'chapters[0].title', 'chapters[1].start'] },
         payload: {

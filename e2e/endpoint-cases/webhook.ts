@@ -202,7 +202,7 @@ export const webhookRows: NounRows = {
           { ...rejectedCall, payload: {}, status: 400, fields: ['payload'] },
           { ...rejectedCall, payload: { url: 'http://169.254.169.254/', events: [] }, status: 400, fields: ['url', 'events'] },
           { ...rejectedCall, payload: { url: `${fixture.sources.url}/`.padEnd(2_001, 'x') }, status: 400, fields: ['url'] },
-          { ...rejectedCall, payload: { organisation_id: '1', secret: 'x' }, status: 400, fields: ['organisation_id', 'secret'] },
+          { ...rejectedCall, payload: { colour: 'red', secret: 'x' }, status: 400, fields: ['colour', 'secret'] },
         ]
       },
     },

@@ -14,6 +14,8 @@ export interface Operation {
   /** True if the payload is a list. */
   list: boolean
   apiKeyParam: boolean
+  /** Names of its header parameters. */
+  headers: readonly string[]
 }
 
 export interface Schema {
@@ -33,6 +35,7 @@ interface RawOperation {
   'x-access': Operation['access']
   'x-acl-resource': string
   security: Record<string, string[]>[]
+  parameters?: { name: string; in: string }[]
   requestBody?: { content: Record<string, { schema: Schema }> }
 }
 
@@ -48,6 +51,7 @@ export async function fetchOperations(platform: TestPlatform): Promise<Operation
       resource: operation['x-acl-resource'],
       ...listFields(operation.requestBody?.content['application/json']?.schema, resolve),
       apiKeyParam: operation.security.some((scheme) => 'query' in scheme),
+      headers: (operation.parameters ?? []).filter(({ in: place }) => place === 'header').map(({ name }) => name),
     })),
   )
 }

@@ -106,7 +106,7 @@ test('the key of another user cannot become the system key', async () => {
   await start(A)
   const keys = createApiKeyStore(database.db, cipher)
   const call = { principal: { kind: 'service' as const, service: 'test' }, requestId: '', signal: never }
-  await keys.create({ userId: '1', applicationName: 'x', resources: [], expireTime: undefined }, B, () => undefined, call)
+  await keys.create({ userId: '1', applicationName: 'x', resources: [], expireTime: undefined }, B, () => [], call)
   await expect(start(B)).rejects.toThrow('VITASCOPE_SYSTEM_KEY is already the key of another user')
   expect(await find(A)).toBeDefined()
 })

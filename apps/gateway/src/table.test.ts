@@ -115,7 +115,7 @@ describe('reading a video', () => {
 
   test('a key of its organisation also receives the private description', async () => {
     const { context } = buildContext('uploader', responses)
-    expect(await callRoute(getVideo, { params: { videoId: '10' } }, context)).toMatchObject({ description_private: 'private' })
+    expect(await callRoute(getVideo, { params: { videoId: '10' } }, context)).toMatchObject({ body: { description_private: 'private' } })
   })
 
   test('a key of another organisation receives the public fields', async () => {
@@ -125,7 +125,7 @@ describe('reading a video', () => {
         throw notFound('video', '10')
       },
     })
-    expect(await callRoute(getVideo, { params: { videoId: '10' } }, context)).not.toHaveProperty('description_private')
+    expect(await callRoute(getVideo, { params: { videoId: '10' } }, context)).not.toHaveProperty('body.description_private')
   })
 
   test('an error other than "not found" is returned instead of the public fields', async () => {

@@ -17,6 +17,8 @@ export interface Call {
   /** Deadline of the call. Without one, a read has 2 s and a write 10 s. */
   deadline?: Date | undefined
   idempotency?: Idempotency | undefined
+  /** Times of the last change in ms since 1970. A change applies only if its record has one of them. */
+  expectedUpdateTimes?: readonly number[] | undefined
 }
 
 /** Returns the context of a call that a service makes on its own behalf. */

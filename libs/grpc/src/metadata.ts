@@ -12,12 +12,14 @@ import {
 } from './principal-keys.ts'
 
 const IDEMPOTENCY = 'vitascope-idempotency'
+const EXPECTED_UPDATES = 'vitascope-expected-updates'
 
 /** Returns the metadata of a call to the service `audience`. */
 export async function writeMetadata(call: Call, keys: PrincipalKeys, audience: string): Promise<Metadata> {
   const metadata = new Metadata()
   for (const [name, value] of Object.entries(await principalHeaders(call, keys, audience))) metadata.set(name, value)
   if (call.idempotency) metadata.set(IDEMPOTENCY, `${call.idempotency.key}.${call.idempotency.fingerprint}`)
+  if (call.expectedUpdateTimes) metadata.set(EXPECTED_UPDATES, call.expectedUpdateTimes.join(','))
   return metadata
 }
 
@@ -36,4 +38,13 @@ export function readIdempotency(metadata: Metadata): { idempotency?: Idempotency
   if (text === undefined) return {}
   if (!key || !fingerprint) throw new DomainError('invalid', 'INVALID_IDEMPOTENCY', 'the idempotency metadata is malformed')
   return { idempotency: { key, fingerprint } }
+}
+
+export function readExpectedUpdates(metadata: Metadata): { expectedUpdateTimes?: readonly number[] } {
+  const text = metadata.get(EXPECTED_UPDATES)[0]?.toString()
+  if (text === undefined) return {}
+  const times = text === '' ? [] : text.split(',').map(Number)
+  if (!times.every(Number.isSafeInteger))
+    throw new DomainError('invalid', 'INVALID_EXPECTED_UPDATES', 'the metadata of expected updates is malformed')
+  return { expectedUpdateTimes: times }
 }

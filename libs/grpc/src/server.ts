@@ -15,7 +15,7 @@ import { HealthImplementation } from 'grpc-health-check'
 import type { Call } from './call.ts'
 import type { AnyMethod, RequestOf, ResponseOf, ServiceDefinition } from './definition.ts'
 import { type CallStatus, toStatus } from './error-table.ts'
-import { readIdempotency, readPrincipal, readRequestId } from './metadata.ts'
+import { readExpectedUpdates, readIdempotency, readPrincipal, readRequestId } from './metadata.ts'
 import type { PrincipalKeys } from './principal-keys.ts'
 import { reflectionService } from './reflection.ts'
 import { callerInterceptors, serverCredentials } from './tls/grpc-credentials.ts'
@@ -225,8 +225,8 @@ async function runObserved(
   const requestId = readRequestId(call.metadata)
   try {
     const principal = await readPrincipal(call.metadata, principals, callers)
-    const idempotency = readIdempotency(call.metadata)
-    await run({ principal, requestId, ...idempotency, signal: abort.signal, deadline: asDate(call.getDeadline()) })
+    const options = { ...readIdempotency(call.metadata), ...readExpectedUpdates(call.metadata) }
+    await run({ principal, requestId, ...options, signal: abort.signal, deadline: asDate(call.getDeadline()) })
     isCompleted = true
     end({ outcome: 'ok' })
     return undefined

@@ -13,5 +13,6 @@ export {
   readIdToken,
   toPageSize,
 } from './page.ts'
+export { type ExpectedUpdate, requireUnchanged } from './require-unchanged.ts'
 export { checkText, firstCharacters, isStorable, lengthUpTo, type TextBounds, tidy } from './text.ts'
 export { applyMask, checkMask, type MaskPaths, readMask } from './update-mask.ts'

@@ -1,7 +1,13 @@
+import { invalid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { Notifications } from '@vitascope/postgres'
 import { requireService } from '@vitascope/principal'
-import type { ApiKey as ApiKeyMessage, ApiKeyServiceService, ListApiKeysRequest } from '@vitascope/proto/auth/v1/api_key'
+import {
+  type ApiKey as ApiKeyMessage,
+  ApiKeyPreset,
+  type ApiKeyServiceService,
+  type ListApiKeysRequest,
+} from '@vitascope/proto/auth/v1/api_key'
 import { pageById } from '@vitascope/request'
 import { watchKeyChanges } from '../key/key-change.ts'
 import { MAX_ROWS, messageSize } from '../rules/page-size.ts'
@@ -17,6 +23,7 @@ import {
   revokeApiKey,
 } from './api-key.ts'
 import { type Authentication, authenticate } from './authenticate.ts'
+import type { KeyPreset } from './key-preset.ts'
 
 export function apiKeyHandlers(
   keys: ApiKeyStore,
@@ -28,8 +35,8 @@ export function apiKeyHandlers(
       const { apiKeyId, userId, organisationId, userType, resources, expireTime } = await authenticate(authentication, key, call)
       return { apiKeyId, userId, organisationId, userType: toUserType(userType), resources: [...resources], expireTime }
     },
-    async createApiKey(newKey, call) {
-      return { apiKey: toMessage(await createApiKey(keys, newKey, call)) }
+    async createApiKey({ preset, ...newKey }, call) {
+      return { apiKey: toMessage(await createApiKey(keys, { ...newKey, preset: toPreset(preset) }, call)) }
     },
     async getApiKey({ key }, call) {
       return { apiKey: toMessage(await getApiKey(keys, key, call)) }
@@ -55,6 +62,19 @@ export function apiKeyHandlers(
     },
   }
 }
+
+function toPreset(preset: ApiKeyPreset | undefined): KeyPreset | undefined {
+  if (preset === ApiKeyPreset.UNRECOGNIZED) throw invalid([{ field: 'preset', message: 'must be a preset that this version has' }])
+  return PRESETS[preset ?? ApiKeyPreset.API_KEY_PRESET_UNSPECIFIED]
+}
+
+const PRESETS = {
+  [ApiKeyPreset.API_KEY_PRESET_UNSPECIFIED]: undefined,
+  [ApiKeyPreset.API_KEY_PRESET_UPLOAD]: 'upload',
+  [ApiKeyPreset.API_KEY_PRESET_PLAYBACK]: 'playback',
+  [ApiKeyPreset.API_KEY_PRESET_READ]: 'read',
+  [ApiKeyPreset.API_KEY_PRESET_ADMIN]: 'admin',
+} as const
 
 function toOwner(owner: ListApiKeysRequest['owner']): KeyOwner | undefined {
   if (!owner) return undefined

@@ -1,7 +1,6 @@
 import { notFound } from '@vitascope/errors'
 import type { UserKind } from '@vitascope/grpc'
 import { type Db, type Query, withIdempotency } from '@vitascope/postgres'
-import { isStorable } from '@vitascope/request'
 import { notifyKeyChange } from '../key/key-change.ts'
 import type { KeyCipher } from '../key/key-encryption.ts'
 import { sealedCodec } from '../key/response-codec.ts'
@@ -69,20 +68,21 @@ export function createApiKeyStore(db: Db, cipher: KeyCipher): ApiKeyStore {
       if (rows.length === 0 && (await db.query(`select from ${table} where ${column} = $1`, [id])).length === 0) return undefined
       return rows.map(toApiKey)
     },
-    create: (key, value, check, call) =>
+    create: (key, value, grant, call) =>
       withIdempotency(db, call, sealedCodec<ApiKey>(cipher), async ({ query }) => {
         const [user] = await query<{ user_type: UserKind }>('select user_type from users where user_id = $1 for key share', [key.userId])
         if (!user) throw notFound('user', key.userId)
         const existing = await query<{ acl_id: number; name: string; open_to_users: boolean }>(
-          'select acl_id, name, open_to_users from resource where name = any ($1)',
-          [key.resources.filter(isStorable)],
+          'select acl_id, name, open_to_users from resource order by acl_id',
         )
-        check({ userType: user.user_type, existingResources: existing.map((row) => ({ name: row.name, openToUsers: row.open_to_users })) })
+        const existingResources = existing.map((row) => ({ name: row.name, openToUsers: row.open_to_users }))
+        const granted = grant({ userType: user.user_type, existingResources })
+        const aclIds = granted === 'all' ? [] : existing.filter(({ name }) => granted.includes(name)).map((row) => row.acl_id)
         const { lookup, sealed } = encryptKeyValue(cipher, value)
         const [row] = await query<{ api_key_id: string }>(
-          `insert into api_key (user_id, application_name, lookup, sealed_value, acl_ids, expire_time)
-           values ($1, $2, $3, $4, $5, $6) returning api_key_id`,
-          [key.userId, key.applicationName, lookup, sealed, existing.map((resource) => resource.acl_id), key.expireTime],
+          `insert into api_key (user_id, application_name, lookup, sealed_value, acl_ids, all_resources, expire_time)
+           values ($1, $2, $3, $4, $5, $6, $7) returning api_key_id`,
+          [key.userId, key.applicationName, lookup, sealed, aclIds, granted === 'all', key.expireTime],
         )
         return readKey(query, row?.api_key_id ?? '')
       }),

@@ -5,6 +5,7 @@ import { checkText, isId, type PagePosition } from '@vitascope/request'
 import { isResourceName } from '../access-list/access-list.ts'
 import { hasConfiguredKeyForm, isKeyValue, makeKeyValue } from '../key/key-value.ts'
 import { type OrganisationScope, requireSuperUser } from '../rules/caller.ts'
+import { type GrantableResource, type KeyPreset, selectPreset } from './key-preset.ts'
 
 export interface ApiKey {
   apiKeyId: string
@@ -25,6 +26,8 @@ export interface NewApiKey {
   userId: string
   applicationName: string
   resources: readonly string[]
+  /** Instead of `resources`, which is then empty. */
+  preset?: KeyPreset | undefined
   expireTime: Date | undefined
 }
 
@@ -36,8 +39,8 @@ export interface ApiKeyStore {
   find(value: string, signal: AbortSignal): Promise<ApiKey | undefined>
   /** Returns undefined if the owner does not exist. */
   list(owner: KeyOwner, page: PagePosition, signal: AbortSignal): Promise<ApiKey[] | undefined>
-  /** Stores a key. `check` validates the granted permissions in the transaction. Throws USER_NOT_FOUND. */
-  create(key: NewApiKey, value: string, check: (context: GrantContext) => void, call: Call): Promise<ApiKey>
+  /** Stores a key. `grant` validates and returns its permissions in the transaction. Throws USER_NOT_FOUND. */
+  create(key: NewApiKey, value: string, grant: (context: GrantContext) => Grant, call: Call): Promise<ApiKey>
   /** Replaces the value of a key. Returns undefined if there is no such key. */
   replace(value: string, newValue: string, signal: AbortSignal): Promise<ApiKey | undefined>
   /**
@@ -54,21 +57,29 @@ export interface ApiKeyStore {
 /** Stored data that the granted permissions of a new key are checked against. */
 export interface GrantContext {
   userType: UserKind
-  /** The requested permissions that exist. */
-  existingResources: readonly { name: string; openToUsers: boolean }[]
+  /** All permissions that exist. */
+  existingResources: readonly GrantableResource[]
 }
+
+/** Permissions by name, or all of them, also those of later versions. */
+export type Grant = readonly string[] | 'all'
 
 export async function createApiKey(keys: ApiKeyStore, newKey: NewApiKey, call: Call): Promise<ApiKey> {
   requireSystem(call.principal)
   if (!isId(newKey.userId)) throw notFound('user', newKey.userId)
   const resources = [...new Set(newKey.resources)]
-  const check = ({ userType, existingResources }: GrantContext) =>
+  const { preset } = newKey
+  const grant = ({ userType, existingResources }: GrantContext): Grant => {
     requireValid([
       ...checkText('application_name', newKey.applicationName, { max: 255, blank: false }),
       ...checkGrant('resources', resources, userType, existingResources),
+      ...(preset !== undefined && resources.length > 0 ? [{ field: 'resources', message: 'must be empty with a preset' }] : []),
       ...checkExpiry('expire_time', newKey.expireTime, Date.now()),
     ])
-  return keys.create({ ...newKey, resources }, makeKeyValue(), check, call)
+    if (preset === undefined) return resources
+    return preset === 'admin' ? 'all' : selectPreset(preset, existingResources, userType === 'uploader')
+  }
+  return keys.create({ ...newKey, resources }, makeKeyValue(), grant, call)
 }
 
 /**

@@ -2,10 +2,10 @@ import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { getScope, requireUser, type UserPrincipal } from '@vitascope/principal'
 import type { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
-import { isId, pageById } from '@vitascope/request'
+import { isId, pageById, requireUnchanged } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { findRequestedOrganisation, requireOrganisation } from '../organisation-replica/requested-organisation.ts'
-import { checkOverlay, mergeOverlay } from './overlay.ts'
+import { checkOverlay, mergeOverlay, type Overlay } from './overlay.ts'
 import { fromMessage, toMessage } from './overlay-message.ts'
 import type { OverlayKey, OverlayStore } from './overlay-store.ts'
 
@@ -36,15 +36,17 @@ export function overlayHandlers(overlays: OverlayStore, organisations: Organisat
       }
       return { overlay: toMessage(await overlays.create(scope, fields, call)) }
     },
-    async updateOverlay({ overlay: input, updateMask = [] }, { principal, signal }) {
+    async updateOverlay({ overlay: input, updateMask = [] }, call) {
+      const { principal, signal } = call
       const key = toKey(requireUser(principal), input?.shown?.overlayId ?? '')
       if (!input) throw notFound('overlay', '')
       const fields = fromMessage(input)
       const newMediaId = updateMask.includes('media_id') && isId(fields.mediaId) ? fields.mediaId : ''
-      const updated =
-        updateMask.length === 0
-          ? await overlays.find(key, signal)
-          : await overlays.update(key, newMediaId, (now) => mergeOverlay(now, fields, updateMask), signal)
+      const change = (now: Overlay) => {
+        requireUnchanged(call, now.updateTime)
+        return mergeOverlay(now, fields, updateMask)
+      }
+      const updated = updateMask.length === 0 ? await overlays.find(key, signal) : await overlays.update(key, newMediaId, change, signal)
       if (!updated) throw notFound('overlay', key.overlayId)
       return { overlay: toMessage(updated) }
     },

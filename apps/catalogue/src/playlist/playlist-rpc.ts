@@ -3,7 +3,7 @@ import type { Handlers, Principal } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
 import { Playlist as Message, type PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { Video as VideoMessage } from '@vitascope/proto/catalogue/v1/video'
-import { checkPage, isId, toPageSize } from '@vitascope/request'
+import { checkPage, isId, requireUnchanged, toPageSize } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { maxMessageSize } from '../rules/message-size.ts'
@@ -43,14 +43,19 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
       const page = await playlists.list({ organisationId, size, token, skip, messageSize: maxMessageSize }, signal)
       return { playlists: page.playlists.map(toMessage), nextPageToken: page.nextPageToken }
     },
-    async updatePlaylist({ playlist: input, updateMask = [] }, { principal, signal }) {
+    async updatePlaylist({ playlist: input, updateMask = [] }, call) {
+      const { principal, signal } = call
       const key = toKey(principal, input?.playlistId ?? '')
       if (!input) throw notFound('playlist', '')
       // Checks the number of videos before they are looked up. The other fields are checked under
       // the lock.
       if (input.videoIds.length > MAX_VIDEOS) requireValid(checkPlaylist({ ...createDefaultFields('', ''), videoIds: input.videoIds }))
       const videoIds = updateMask.includes('video_ids') ? input.videoIds : []
-      return { playlist: toMessage(await playlists.update(key, videoIds, (now) => mergePlaylist(now, input, updateMask), signal)) }
+      const change = (now: Playlist) => {
+        requireUnchanged(call, now.updateTime)
+        return mergePlaylist(now, input, updateMask)
+      }
+      return { playlist: toMessage(await playlists.update(key, videoIds, change, signal)) }
     },
     async addVideoToPlaylist({ playlistId, videoId }, { principal, signal }) {
       const updated = await playlists.update(toKey(principal, playlistId), [videoId], (now) => appendVideo(now, videoId), signal)

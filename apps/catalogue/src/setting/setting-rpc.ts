@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
 import { Setting as Message, type SettingServiceService, ViewerContactForm } from '@vitascope/proto/catalogue/v1/setting'
-import { isId, toPageSize } from '@vitascope/request'
+import { isId, requireUnchanged, toPageSize } from '@vitascope/request'
 import type { TokenKeys } from '@vitascope/security'
 import type { ContactFormStore } from '../contact-form/contact-form-store.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
@@ -71,7 +71,8 @@ export function settingHandlers({
       const page = await settings.list(organisationId, { size, token, skip }, signal)
       return { settings: page.settings.map(toMessage), nextPageToken: page.nextPageToken }
     },
-    async updateSetting({ setting: message, updateMask = [], validateOnly }, { principal, signal }) {
+    async updateSetting({ setting: message, updateMask = [], validateOnly }, call) {
+      const { principal, signal } = call
       const input = fromMessage(message)
       const { userId } = requireUser(principal)
       const key = { scope: getScope(principal), settingId: input.settingId }
@@ -81,7 +82,10 @@ export function settingHandlers({
       const { password } = changeSetting(current, input, updateMask)
       if (validateOnly) return { setting: toMessage(current) }
       const passwordHash = await hashPassword(password, current.organisationId, signal)
-      const change = (now: Setting) => ({ fields: changeSetting(now, input, updateMask).fields, passwordHash })
+      const change = (now: Setting) => {
+        requireUnchanged(call, now.updateTime)
+        return { fields: changeSetting(now, input, updateMask).fields, passwordHash }
+      }
       return { setting: toMessage(await settings.update(key, userId, change, signal)) }
     },
     async deleteSetting({ settingId }, { principal, signal }) {

@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
 import { Theme as Message, type ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
-import { isId, toPageSize } from '@vitascope/request'
+import { isId, requireUnchanged, toPageSize } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { changeTheme, DEFAULT_THEME, THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
@@ -36,11 +36,16 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
       const theme = await requireTheme({ scope: getScope(principal), themeId }, signal)
       return themes.listVideos(theme, toPosition(page), signal)
     },
-    async updateTheme({ theme: input = Message.create(), updateMask = [] }, { principal, signal }) {
+    async updateTheme({ theme: input = Message.create(), updateMask = [] }, call) {
+      const { principal, signal } = call
       const { userId } = requireUser(principal)
       const key = { scope: getScope(principal), themeId: input.themeId }
       if (!isId(key.themeId)) throw notFound('theme', key.themeId)
-      return { theme: await themes.update(key, userId, (now) => changeTheme(now, toFields(input), updateMask), signal) }
+      const change = (now: Theme) => {
+        requireUnchanged(call, now.updateTime)
+        return changeTheme(now, toFields(input), updateMask)
+      }
+      return { theme: await themes.update(key, userId, change, signal) }
     },
     async deleteTheme({ themeId }, { principal, signal }) {
       const scope = getScope(principal)

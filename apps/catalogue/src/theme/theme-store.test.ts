@@ -30,11 +30,12 @@ const badToken = { kind: 'invalid', fields: [{ field: 'page_token' }] }
 
 test('a theme is returned as stored and as changed', async () => {
   const theme = await make()
-  expect(theme).toEqual({ themeId: expect.stringMatching(/^\d+$/), organisationId: '1', ...fields })
+  expect(theme).toEqual({ themeId: expect.stringMatching(/^\d+$/), organisationId: '1', updateTime: expect.any(Date), ...fields })
   const key = { scope: '1', themeId: theme.themeId }
   expect(await themes.find(key)).toEqual(theme)
   const changed = await themes.update(key, '8', (now) => ({ ...now, skin: undefined, overlayLinkColour: '#ABCDEF' }))
-  expect(changed).toEqual({ ...theme, skin: undefined, overlayLinkColour: '#ABCDEF' })
+  expect(changed).toEqual({ ...theme, updateTime: changed.updateTime, skin: undefined, overlayLinkColour: '#ABCDEF' })
+  expect(changed.updateTime.getTime()).toBeGreaterThan(theme.updateTime.getTime())
   expect(await themes.find(key)).toEqual(changed)
 })
 

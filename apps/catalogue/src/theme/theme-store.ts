@@ -44,21 +44,23 @@ const PATHS = [...THEME_PATHS.keys()]
 const FIELDS = PATHS.join(', ')
 const FIELD_PARAMETERS = PATHS.map((_, index) => `$${index + 1}`).join(', ')
 const [NEXT, NEXT2] = [1, 2].map((offset) => `$${PATHS.length + offset}`)
-const COLUMNS = `theme_id, organisation_id, ${FIELDS}`
+const COLUMNS = `theme_id, organisation_id, update_time, ${FIELDS}`
 const IN_SCOPE = 'theme_id = $1 and ($2::bigint is null or organisation_id = $2)'
 
 export function createThemeStore(db: Db): ThemeStore {
   return {
-    create: ({ organisationId, userId, fields }, call) =>
-      withIdempotency(db, call, jsonCodec<Theme>(), async (tx) => {
+    async create({ organisationId, userId, fields }, call) {
+      const created = await withIdempotency(db, call, jsonCodec<Row>(), async (tx) => {
         const [row] = await tx.query<Row>(
           `insert into theme (${FIELDS}, organisation_id, created_by_user_id, last_modified_by_user_id)
            values (${FIELD_PARAMETERS}, ${NEXT}, ${NEXT2}, ${NEXT2}) returning ${COLUMNS}`,
           [...toValues(fields), organisationId, userId],
         )
         if (!row) throw new Error('the insert of a theme returned no row')
-        return toTheme(row)
-      }),
+        return row
+      })
+      return toTheme(created)
+    },
     async find({ scope, themeId }, signal) {
       signal?.throwIfAborted()
       const [row] = await db.query<Row>(`select ${COLUMNS} from theme where ${IN_SCOPE}`, [themeId, scope])
@@ -152,11 +154,13 @@ function toValues(fields: ThemeFields): unknown[] {
 interface Row {
   theme_id: string
   organisation_id: string
-  [field: string]: string | null
+  /** A text in a stored response. */
+  update_time: Date | string
+  [field: string]: Date | string | null
 }
 
 function toTheme(row: Row): Theme {
   // Each path is a text column.
   const fields = Object.fromEntries([...THEME_PATHS].map(([path, key]) => [key, row[path] ?? undefined])) as unknown as ThemeFields
-  return { ...fields, themeId: row.theme_id, organisationId: row.organisation_id }
+  return { ...fields, themeId: row.theme_id, organisationId: row.organisation_id, updateTime: new Date(row.update_time) }
 }

@@ -17,6 +17,7 @@ export interface ThemeFields {
 export interface Theme extends ThemeFields {
   themeId: string
   organisationId: string
+  updateTime: Date
 }
 
 export const DEFAULT_THEME: ThemeFields = {

@@ -3,7 +3,7 @@ import type { Handlers } from '@vitascope/grpc'
 import type { Notifications } from '@vitascope/postgres'
 import { getScope, organisationFor, requireService, requireUser, type Scope } from '@vitascope/principal'
 import { type ListVideosRequest, VideoOrder, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
-import { checkPage, checkText, isId } from '@vitascope/request'
+import { checkPage, checkText, isId, requireUnchanged } from '@vitascope/request'
 import type { FolderStore } from '../folder/folder-store.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { fromStateMessage, toStatusMessage } from '../publishing/media/status-message.ts'
@@ -11,7 +11,7 @@ import { maxMessageSize } from '../rules/message-size.ts'
 import { watchPublicChanges } from './public-changes.ts'
 import { planUpload } from './upload.ts'
 import type { UploadStore } from './upload-store.ts'
-import { toPublicView } from './video.ts'
+import { toPublicView, type Video } from './video.ts'
 import { checkTag } from './video-checks.ts'
 import { mergeFields } from './video-mask.ts'
 import { fromMessage, toMessage } from './video-message.ts'
@@ -80,14 +80,17 @@ export function videoHandlers({
       const { videos: page, nextPageToken } = await lists.page(videoQuery, { size, token, skip }, maxMessageSize, signal)
       return { videos: page.map(toMessage), nextPageToken, totalSize: request.count ? await lists.count(videoQuery, signal) : 0 }
     },
-    async updateVideo({ video: input, updateMask = [] }, { principal, signal }) {
+    async updateVideo({ video: input, updateMask = [] }, call) {
+      const { principal, signal } = call
       const { userId } = requireUser(principal)
       const key = { scope: getScope(principal), videoId: input?.videoId ?? '' }
       if (!input || !isId(key.videoId)) throw notFound('video', key.videoId)
+      const change = (now: Video) => {
+        requireUnchanged(call, now.updateTime)
+        return mergeFields(now, fromMessage(input), updateMask)
+      }
       const video =
-        updateMask.length === 0
-          ? await videos.find(key.scope, key.videoId, signal)
-          : await videos.update(key, userId, (now) => mergeFields(now, fromMessage(input), updateMask), signal)
+        updateMask.length === 0 ? await videos.find(key.scope, key.videoId, signal) : await videos.update(key, userId, change, signal)
       if (!video) throw notFound('video', key.videoId)
       return { video: toMessage(video) }
     },

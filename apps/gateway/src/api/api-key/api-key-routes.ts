@@ -1,13 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import type { ListApiKeysRequest } from '@vitascope/proto/auth/v1/api_key'
+import { ApiKeyPreset, type ListApiKeysRequest } from '@vitascope/proto/auth/v1/api_key'
 import { z } from 'zod'
 import type { Services } from '../../clients/services.ts'
 import type { Caller } from '../../server/route/caller.ts'
 import { Reply } from '../../server/route/reply.ts'
 import { route } from '../../server/route/route.ts'
-import { expiry, id, list, pathPart, text } from '../../server/schema/fields.ts'
+import { type Clash, checked } from '../../server/schema/field.ts'
+import { expiry, id, list, oneOf, pathPart, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { isSystemCaller } from '../shared/resolve-organisation.ts'
@@ -96,26 +97,55 @@ export const listKeysOfOrganisation = route({
   },
 })
 
+function findGrantClash(payload: { resources?: unknown; preset?: unknown }, invalidFields: ReadonlySet<PropertyKey>): Clash[] {
+  const { resources, preset } = payload
+  if (invalidFields.has('preset') || invalidFields.has('resources')) return []
+  if ((resources === undefined) !== (preset === undefined)) return []
+  const message = resources === undefined ? 'is required, or `preset`' : 'must not be sent together with `preset`'
+  return [{ path: ['resources'], message }]
+}
+
+const PRESETS = {
+  upload: ApiKeyPreset.API_KEY_PRESET_UPLOAD,
+  playback: ApiKeyPreset.API_KEY_PRESET_PLAYBACK,
+  read: ApiKeyPreset.API_KEY_PRESET_READ,
+  admin: ApiKeyPreset.API_KEY_PRESET_ADMIN,
+} as const
+
 export const createApiKey = route({
   post: ['/apikey/:userId/generate'],
   operationId: 'createApiKey',
   section: 'API keys',
   access: 'system',
   summary: 'Create a key for a user',
-  description: 'Returns a new key with the given resources.',
+  description: 'Returns a new key with the resources of a preset or of a list.',
   params: z.object({ userId: id('user') }),
-  payload: z.strictObject({
-    application_name: text(255, { min: 1 }, { description: 'Purpose of the key.', example: 'Newsroom uploader' }),
-    resources: list(
-      text(100, { min: 1 }),
-      { max: 1_000 },
-      { description: 'Resource names from the access list. `[]` creates a key without resources.', example: ['video::get', 'video::post'] },
-    ),
-    expiry_date: expiry({
-      description:
-        'Time from which the key is invalid. If it is omitted, the key does not expire. The zone is GMT, UTC, Z, ±HH:MM or an IANA name.',
-    }).optional(),
-  }),
+  payload: checked(
+    z.strictObject({
+      application_name: text(255, { min: 1 }, { description: 'Purpose of the key.', example: 'Newsroom uploader' }),
+      resources: list(
+        text(100, { min: 1 }),
+        { max: 1_000 },
+        {
+          description: 'Resource names from the access list, instead of `preset`. `[]` creates a key without resources.',
+          example: ['video::get', 'video::post'],
+        },
+      ).optional(),
+      preset: oneOf(['upload', 'playback', 'read', 'admin'], {
+        description:
+          'Named set of resources, of which the key gets those that its user may have. `upload`: upload and change videos, and follow their jobs. ' +
+          '`playback`: read videos, create tokens and download URLs, send events. It has `video::post`, which uploads require too. `read`: all reads except those of secrets and of ' +
+          'the work queue. `admin`: all resources, also those of later versions.',
+        example: 'upload',
+      }).optional(),
+      expiry_date: expiry({
+        description:
+          'Time from which the key is invalid. If it is omitted, the key does not expire. The zone is GMT, UTC, Z, ±HH:MM or an IANA name.',
+      }).optional(),
+    }),
+    findGrantClash,
+  ),
+  docs: { example: { application_name: 'Newsroom uploader', preset: 'upload' } },
   response: NewKeyResponse,
   publicNames: { expire_time: 'expiry_date' },
   async handle({ params, payload }, { services, call }) {
@@ -123,6 +153,7 @@ export const createApiKey = route({
       userId: params.userId,
       applicationName: payload.application_name,
       resources: [...new Set(payload.resources)],
+      preset: payload.preset && PRESETS[payload.preset],
       expireTime: payload.expiry_date ?? undefined,
     }
     const created = await services.apiKeys.createApiKey(request, call)

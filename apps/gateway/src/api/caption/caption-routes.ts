@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { Reply } from '../../server/route/reply.ts'
 import { route } from '../../server/route/route.ts'
 import { id, idField, language, oneOf, text } from '../../server/schema/fields.ts'
-import { schema } from '../../server/schema/response-format.ts'
+import { createdAt, schema } from '../../server/schema/response-format.ts'
 import { CaptionLineResponse, captionResponse } from './caption-response.ts'
 import { checkSource, sourceFields, toCaptionSource, withSource } from './caption-source.ts'
 import { readCaption, readStored } from './read-caption.ts'
@@ -79,6 +79,7 @@ export const createCaption = route({
       format: 'srt',
       content: '1\n00:00:01,000 --> 00:00:03,000\nGood evening.\n',
     },
+    responseHeaders: createdAt('/v2/caption/45'),
   },
   response: records,
   errorCodes,
@@ -89,7 +90,7 @@ export const createCaption = route({
     const source = toCaptionSource(payload)
     const { captionId } = await context.services.captions.createCaption({ mediaId, title, language, source }, context.call)
     const { caption, lines } = await readStored(captionId, context)
-    return captionResponse(caption, lines)
+    return new Reply(captionResponse(caption, lines), { headers: { Location: `/v2/caption/${captionId}` } })
   },
 })
 

@@ -80,6 +80,7 @@ export const updateClip = route({
     type: type.optional(),
     preview: preview.optional(),
   }),
+  record: ClipOfEntryResponse,
   docs: { example: { title: 'Too loud' } },
   response: z.object({
     new_data: ClipResponse.meta({ description: 'The clip after the change.' }),

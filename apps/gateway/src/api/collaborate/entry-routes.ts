@@ -104,6 +104,7 @@ export const updateEntry = route({
       { description: 'Email address of the entry. If it is empty, the address of its user applies.', example: 'ann@example.org' },
     ).optional(),
   }),
+  record: EntryResponse,
   docs: { example: { email: 'ann@example.org' } },
   response: z.object({
     updated: schema.id('collaboration entry'),

@@ -8,6 +8,7 @@ export const describeGate = (field: string) =>
 
 export const ContactFormResponse = z
   .object({
+    id: schema.id('contact form'),
     contact_form_id: schema.id('contact form'),
     primary_text: schema.text('Text that viewers read first.', 'Enter your name to watch the video'),
     secondary_text: schema.text('Text that viewers read next.', 'It takes a minute.'),
@@ -26,6 +27,7 @@ export const ContactFormResponse = z
 
 /** The fields that viewers see. */
 export const ViewerContactFormResponse = ContactFormResponse.omit({
+  id: true,
   reference: true,
   created_by_user_id: true,
   organisation_id: true,
@@ -60,6 +62,7 @@ export function viewerContactFormResponse(form: ViewerContactForm): z.input<type
 
 export function contactFormResponse(form: ContactForm): z.input<typeof ContactFormResponse> {
   return {
+    id: form.contactFormId,
     ...viewerContactFormResponse(form),
     reference: form.reference,
     created_by_user_id: form.createdByUserId,

@@ -29,7 +29,7 @@ submit a form 1,000 times a minute. The number of stored submissions is not limi
   params: formId,
   payload: newSubmission,
   status: 201,
-  response: z.object({ submission_id: schema.id('submission') }),
+  response: z.object({ id: schema.id('submission'), submission_id: schema.id('submission') }),
   async validateRemotely({ params, payload }, { services, call }) {
     await services.contactForms.submitContactForm({ ...params, ...toSubmission(payload), validateOnly: true }, call)
   },
@@ -37,7 +37,7 @@ submit a form 1,000 times a minute. The number of stored submissions is not limi
     await countSubmission(params.contactFormId)
     const request = { ...params, ...toSubmission(payload), validateOnly: false }
     const { submissionId } = await services.contactForms.submitContactForm(request, call)
-    return { submission_id: submissionId }
+    return { id: submissionId, submission_id: submissionId }
   },
 })
 

@@ -11,6 +11,7 @@ import { FolderDataResponse, FolderResponse, folderDataResponse, folderResponse 
 
 const name = text(255, { min: 1 }, { description: 'Name of the folder. It is unique in its organisation.', example: 'Trailers' })
 const description = text(5_000, {}, { description: 'Description of the folder. Free text.' })
+const synonyms = { title: 'name' }
 const exists = { folder_exists: 'The organisation already has a folder with this name.' }
 const folderParams = z.object({ folderId: id('folder') })
 const videoParams = z.object({ folderId: id('folder'), videoId: id('video') })
@@ -44,13 +45,14 @@ export const createFolder = route({
   summary: 'Create a folder',
   description: 'Creates a folder without videos.',
   payload: z.strictObject({ organisation_id: organisationIdField(), name, description: description.default('') }),
-  response: z.object({ created: schema.id('folder'), data: FolderDataResponse }),
+  synonyms,
+  response: z.object({ id: schema.id('folder'), created: schema.id('folder'), data: FolderDataResponse }),
   errorCodes: exists,
   async handle({ payload }, { caller, services, call }) {
     const organisationId = requestedOrganisation(caller, payload.organisation_id)
     const request = { organisationId, name: payload.name, description: payload.description }
     const folder = required((await services.folders.createFolder(request, call)).folder, 'folder')
-    return { created: folder.folderId, data: folderDataResponse(folder) }
+    return { id: folder.folderId, created: folder.folderId, data: folderDataResponse(folder) }
   },
 })
 
@@ -63,6 +65,8 @@ export const updateFolder = route({
   description: 'Accepts `name`, `description`, or both.',
   params: folderParams,
   payload: z.strictObject({ organisation_id: organisationIdField(), name: name.optional(), description: description.optional() }),
+  synonyms,
+  record: FolderResponse,
   docs: { example: { organisation_id: '1', name: 'Trailers' } },
   response: z.object({
     updated_data: FolderResponse.meta({ description: 'The folder after the change.' }),

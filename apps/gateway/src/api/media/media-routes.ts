@@ -47,6 +47,7 @@ export const updateMedia = route({
     '`X-Job-Id` contains the id of its job.',
   params: z.object({ mediaId: id('media') }),
   payload: changes,
+  record: MediaResponse,
   docs: { example: { title: 'Launch day' } },
   response: z.object({
     media_id: schema.id('media'),
@@ -115,10 +116,10 @@ export const publishMedia = route({
   description: 'Creates a further video of the media. It starts with the fields of the media’s first video.',
   params: z.object({ mediaId: id('media') }),
   status: 201,
-  response: z.object({ video_id: schema.id('video'), media_id: schema.id('media') }),
+  response: z.object({ id: schema.id('video'), video_id: schema.id('video'), media_id: schema.id('media') }),
   async handle({ params }, { services, call }) {
     const { videoId, mediaId } = await services.media.publishMedia({ mediaId: params.mediaId }, call)
-    return { video_id: videoId, media_id: mediaId }
+    return { id: videoId, video_id: videoId, media_id: mediaId }
   },
 })
 

@@ -15,6 +15,7 @@ test('an organisation shows its numbers as text and missing limits as null', () 
   })
   const usage = { bytes: 5_000, reservedBytes: 8, millisecondsThisMonth: 754_000, reservedMilliseconds: 60_000, jobs: 2 }
   expect(organisationResponse(organisation, usage)).toEqual({
+    id: '2',
     organisation_id: '2',
     name: 'Example Films',
     status: 'active',

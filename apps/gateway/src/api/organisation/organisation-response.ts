@@ -13,6 +13,7 @@ const usedBytes = (description: string, example = '1048576') => z.string().meta(
 
 export const OrganisationResponse = z
   .object({
+    id: schema.id('organisation'),
     organisation_id: schema.id('organisation'),
     name: schema.text('Name of the organisation.', 'Example Films'),
     status: z
@@ -52,6 +53,7 @@ export function organisationResponse(organisation: Organisation, usage: Usage): 
 /** Returns the organisation without its usage, which is stored in the catalogue. */
 export function organisationDetails(organisation: Organisation): Omit<z.input<typeof OrganisationResponse>, 'usage'> {
   return {
+    id: organisation.organisationId,
     organisation_id: organisation.organisationId,
     name: organisation.name,
     status: organisation.status === OrganisationStatus.ORGANISATION_STATUS_ACTIVE ? 'active' : 'inactive',

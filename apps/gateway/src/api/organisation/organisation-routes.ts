@@ -78,6 +78,7 @@ export const updateOrganisation = route({
   description: 'Changes only the fields that are sent.',
   params: z.object({ id: id('organisation') }),
   payload: changes,
+  record: OrganisationResponse,
   docs: { example: { name: 'Example Films' } },
   response: z.object({
     organisation_id: schema.id('organisation'),

@@ -9,6 +9,7 @@ test('an overlay with only a title has every other field empty', () => {
   const overlay = overlayMessage(newOverlay.parse({ title: 'Tickets' }), { overlayId: '3' })
   const response = overlayResponse({ ...overlay, organisationId: '2' })
   expect(response).toEqual({
+    id: '3',
     in_player_ad_id: '3',
     overlay_id: '3',
     associated_with_media_id: '',

@@ -27,6 +27,7 @@ export const VideoOverlayResponse = z
   .meta({ id: 'VideoOverlay', description: 'An overlay in the form that a player shows.' })
 
 export const OverlayResponse = VideoOverlayResponse.extend({
+  id: schema.id('overlay'),
   in_player_ad_id: schema.id('overlay'),
   associated_with_media_id: schema.text('Id of the media whose videos show the overlay. Empty if there is none.', '43'),
   organisation_id: schema.id('organisation'),
@@ -59,6 +60,7 @@ export function videoOverlayResponse(overlay: VideoOverlay): z.input<typeof Vide
 export function overlayResponse(overlay: Overlay): z.input<typeof OverlayResponse> {
   const response = videoOverlayResponse(required(overlay.shown, 'content of the overlay'))
   return {
+    id: response.overlay_id,
     in_player_ad_id: response.overlay_id,
     ...response,
     associated_with_media_id: overlay.mediaId,

@@ -44,7 +44,8 @@ export const getOverlay = route({
   response: OverlayResponse,
   async handle({ params }, { services, call }) {
     const { overlay } = await services.overlays.getOverlay({ overlayId: params.id }, call)
-    return overlayResponse(required(overlay, 'overlay'))
+    const found = required(overlay, 'overlay')
+    return new Reply(overlayResponse(found), { updateTime: found.updateTime })
   },
 })
 
@@ -80,6 +81,8 @@ export const updateOverlay = route({
   description: 'Changes only the fields that are sent. This also applies to each field of `show`.',
   params: overlayId,
   payload: overlayChanges,
+  record: OverlayResponse,
+  isConditional: true,
   publicNames: publicOverlayNames,
   docs: { example: { title: 'Tickets' } },
   response: OverlayResponse,

@@ -4,6 +4,7 @@ import type { Video } from '@vitascope/proto/catalogue/v1/video'
 import { z } from 'zod'
 import { Reply } from '../../server/route/reply.ts'
 import { type Context, route } from '../../server/route/route.ts'
+import { field } from '../../server/schema/field.ts'
 import { flag, id, idField, int, jsonObject, list, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
@@ -36,10 +37,8 @@ export const getPlaylist = route({
   response: PlaylistResponse,
   async handle({ params }, context) {
     const { playlist, videos, toResponse } = await findPlaylist(params.playlistId, context)
-    return playlistResponse(
-      playlist,
-      videos.map((video) => toResponse(video, context)),
-    )
+    const records = videos.map((video) => toResponse(video, context))
+    return new Reply(playlistResponse(playlist, records), { updateTime: playlist.updateTime })
   },
 })
 
@@ -56,9 +55,13 @@ const changes = z.strictObject({
   settings: text(10_000, {}, { description: 'Setting for players. The platform only stores it.' }).optional(),
   monetization: jsonObject(10_000, { description: 'Setting for players. The platform only stores it.' }).optional(),
   videos: list(
-    idField('video. It must belong to the same organisation'),
+    // A playlist that was read has records.
+    field(
+      (video) => (typeof video === 'object' && video !== null && 'video_id' in video ? video.video_id : video),
+      idField('video. It must belong to the same organisation'),
+    ),
     { max: MAX_VIDEOS, clearable: true },
-    { description: 'All videos in order. A video may be repeated.' },
+    { description: 'All videos in order, as ids or as records with a `video_id`. A video may be repeated.' },
   ).optional(),
 })
 
@@ -74,6 +77,8 @@ export const updatePlaylist = route({
   description: 'Changes only the fields that are sent.',
   params: z.object({ playlistId: id('playlist') }),
   payload: changes,
+  record: PlaylistResponse,
+  isConditional: true,
   docs: { example: { title: 'Launches', videos: ['42', '61'] } },
   response: z.object({ status: z.literal(true) }),
   publicNames: { monetization_json: 'monetization', video_ids: 'videos' },
@@ -111,11 +116,11 @@ export const createPlaylist = route({
   payload: z.strictObject({ title: title.default(''), description: description.default('') }),
   payloadOptional: true,
   docs: { example: { title: 'Launches' } },
-  response: z.object({ playlist_id: schema.id('playlist') }),
+  response: z.object({ id: schema.id('playlist'), playlist_id: schema.id('playlist') }),
   async handle({ params, payload }, { caller, services, call }) {
     const organisationId = requestedOrganisation(caller, params.organisationId)
     const { playlistId } = await services.playlists.createPlaylist({ organisationId, ...payload }, call)
-    return { playlist_id: playlistId }
+    return { id: playlistId, playlist_id: playlistId }
   },
 })
 

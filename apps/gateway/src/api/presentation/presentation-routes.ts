@@ -81,6 +81,7 @@ export const updatePresentation = route({
   description: 'Changes only the fields that are sent. The status becomes `ok` when every slide has a time.',
   params: z.object({ id: id('presentation') }),
   payload: changes,
+  record: PresentationResponse,
   docs: { example: { title: 'Launch', slides: { 1: { seconds: 0 }, 2: { seconds: 42 } } } },
   response: PresentationResponse,
   errorCodes,

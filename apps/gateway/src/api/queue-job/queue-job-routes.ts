@@ -1,9 +1,10 @@
 import type { QueueJob } from '@vitascope/proto/encoding/v1/queue_job'
 import { z } from 'zod'
+import { Reply } from '../../server/route/reply.ts'
 import { route } from '../../server/route/route.ts'
 import { field, reject } from '../../server/schema/field.ts'
 import { id, int, text } from '../../server/schema/fields.ts'
-import { formatOptionalTimestamp, schema } from '../../server/schema/response-format.ts'
+import { createdAt, formatOptionalTimestamp, schema } from '../../server/schema/response-format.ts'
 
 const section = 'Work queue'
 const maxDataBytes = 65_536
@@ -44,10 +45,12 @@ export const addQueueJob = route({
     data: data.default(''),
   }),
   response: z.array(schema.id('job')).length(1),
+  docs: { responseHeaders: createdAt('/v2/queue-job/44') },
   errorCodes: { queue_full: 'The queue already has 1,000,000 jobs.' },
   async handle({ payload }, { services, call }) {
     const { priority, job_name: jobName, data } = payload
-    return [(await services.queueJobs.addQueueJob({ priority, jobName, data }, call)).jobId]
+    const { jobId } = await services.queueJobs.addQueueJob({ priority, jobName, data }, call)
+    return new Reply([jobId], { headers: { Location: `/v2/queue-job/${jobId}` } })
   },
 })
 

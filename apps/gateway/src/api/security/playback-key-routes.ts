@@ -32,6 +32,7 @@ const publicKey = field(
 )
 
 const PlaybackKeyResponse = z.object({
+  id: schema.id('key'),
   key_id: schema.id('key').meta({ description: 'The `kid` in the header of tokens that are signed with the key.' }),
   organisation_id: schema.id('organisation'),
   name: schema.text('Name for people.', 'Web site, 2030'),
@@ -96,6 +97,7 @@ export const updatePlaybackKey = route({
   description: `Changes only the fields that are sent. ${applies}`,
   params: keyParams,
   payload: z.strictObject({ name: name.optional(), active: active.optional() }),
+  record: PlaybackKeyResponse,
   docs: { example: { active: false } },
   response: PlaybackKeyResponse,
   errorCodes: tooManyActive,
@@ -130,6 +132,7 @@ export const deletePlaybackKey = route({
 function playbackKeyResponse(key: PlaybackKey): z.input<typeof PlaybackKeyResponse> {
   const algorithm = TOKEN_ALGORITHMS.find((known) => known === key.algorithm)
   return {
+    id: key.keyId,
     key_id: key.keyId,
     organisation_id: key.organisationId,
     name: key.name,

@@ -51,6 +51,7 @@ export const setVideoRules = route({
 denied viewers.`,
   params: z.object({ videoId: id('video') }),
   payload: ruleChanges,
+  record: PlaybackRulesResponse,
   response: PlaybackRulesResponse,
   handle: ({ params, payload }, context) => setRules({ $case: 'videoId', value: params.videoId }, payload, context),
 })
@@ -78,6 +79,7 @@ export const setOrganisationRules = route({
   description: `${replaces} A CDN may return files that it has cached until they expire.`,
   params: z.object({ organisationId: id('organisation') }),
   payload: ruleChanges,
+  record: PlaybackRulesResponse,
   response: PlaybackRulesResponse,
   handle: ({ params, payload }, context) =>
     setRules({ $case: 'organisationId', value: requestedOrganisation(context.caller, params.organisationId) }, payload, context),

@@ -10,6 +10,7 @@ export const SettingResponse = z
   .object({
     id: schema.id('profile'),
     settings_id: schema.id('profile'),
+    setting_id: schema.id('profile'),
     organisation_id: schema.id('organisation'),
     title: schema.text('Title of the profile.', 'Newsroom'),
     allow_sharing: schema.flag('The player offers sharing.'),
@@ -65,6 +66,7 @@ export function settingResponse(setting: Setting): z.input<typeof SettingRespons
   return {
     id: setting.settingId,
     settings_id: setting.settingId,
+    setting_id: setting.settingId,
     organisation_id: setting.organisationId,
     title: setting.title,
     allow_sharing: formatFlag(setting.allowSharing),

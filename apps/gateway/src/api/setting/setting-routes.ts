@@ -29,7 +29,8 @@ export const getSetting = route({
   response: SettingResponse,
   async handle({ params }, { services, call }) {
     const { setting } = await services.settings.getSetting({ settingId: params.id }, call)
-    return settingResponse(required(setting, 'setting'))
+    const found = required(setting, 'setting')
+    return new Reply(settingResponse(found), { updateTime: found.updateTime })
   },
 })
 
@@ -56,7 +57,7 @@ export const createSetting = route({
   payloadOptional: true,
   status: 201,
   docs: { example: { title: 'Newsroom', allow_download: true } },
-  response: z.object({ status: z.literal('Created'), message: z.object({ created: schema.id('profile') }) }),
+  response: z.object({ id: schema.id('profile'), status: z.literal('Created'), message: z.object({ created: schema.id('profile') }) }),
   errorCodes: busy,
   async validateRemotely({ params, payload, invalidFields }, { caller, services, call }) {
     const organisationId = requestedOrganisation(caller, params.organisationId)
@@ -69,7 +70,7 @@ export const createSetting = route({
       { organisationId, ...settingUpdate('', payload), validateOnly: false },
       call,
     )
-    return { status: 'Created' as const, message: { created: settingId } }
+    return { id: settingId, status: 'Created' as const, message: { created: settingId } }
   },
 })
 
@@ -82,6 +83,8 @@ export const updateSetting = route({
   description: `Changes only the fields that are sent. ${passwords}`,
   params: z.object({ settingId: id('profile') }),
   payload: settingChanges,
+  record: SettingResponse,
+  isConditional: true,
   docs: { example: { title: 'Newsroom', allow_download: true } },
   response: z.object({ status: z.literal('OK'), message: z.object({ updated: schema.id('profile') }) }),
   errorCodes: busy,

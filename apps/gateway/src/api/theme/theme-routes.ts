@@ -21,7 +21,8 @@ export const getTheme = route({
   response: ThemeResponse,
   async handle({ params }, { services, call }) {
     const { theme } = await services.themes.getTheme({ themeId: params.id }, call)
-    return themeResponse(required(theme, 'theme'))
+    const found = required(theme, 'theme')
+    return new Reply(themeResponse(found), { updateTime: found.updateTime })
   },
 })
 
@@ -80,11 +81,12 @@ export const createTheme = route({
   payloadOptional: true,
   status: 201,
   docs: { example: { title: 'Dark', background_colour: '#1f2933', text_colour: '#ffffff' } },
-  response: z.object({ status: z.literal('Created'), message: z.object({ created: schema.id('theme') }) }),
+  response: z.object({ id: schema.id('theme'), status: z.literal('Created'), message: z.object({ created: schema.id('theme') }) }),
   async handle({ params, payload }, { caller, services, call }) {
     const organisationId = requestedOrganisation(caller, params.organisationId)
-    const { theme } = await services.themes.createTheme({ organisationId, theme: themeValues('', payload) }, call)
-    return { status: 'Created' as const, message: { created: required(theme, 'theme').themeId } }
+    const created = await services.themes.createTheme({ organisationId, theme: themeValues('', payload) }, call)
+    const { themeId } = required(created.theme, 'theme')
+    return { id: themeId, status: 'Created' as const, message: { created: themeId } }
   },
 })
 
@@ -97,6 +99,8 @@ export const updateTheme = route({
   description: 'Changes only the fields that are sent.',
   params: z.object({ themeId: id('theme') }),
   payload: themeChanges,
+  record: ThemeResponse,
+  isConditional: true,
   docs: { example: { title: 'Dark', background_colour: '#1f2933' } },
   response: z.object({ status: z.literal('OK'), message: z.object({ updated: schema.id('theme') }) }),
   async handle({ params, payload }, { services, call }) {

@@ -143,6 +143,7 @@ export const updateThirdPartyToken = route({
   description: 'Changes only the fields that are sent.',
   params: recordId,
   payload: changes,
+  record: ThirdPartyTokenResponse,
   docs: { example: { token: 'a token of the service' } },
   response: z.object({ id: schema.id('record'), status, Updated: schema.timestamp('Time of the change.') }),
   errorCodes: {

@@ -40,6 +40,7 @@ remains valid if the key is revoked. The quota is checked when the upload starts
     organisation_id: organisationIdField({ description: 'Id of the organisation. Required with a system key.' }).optional(),
   }),
   response: z.object({
+    id: schema.text('The same as `upload_id`.', '6fa1a6a4-8f5c-4f4b-9b3b-3f1f1f0d1c2b'),
     upload_id: schema.text('Id of the upload. It is a UUID.', '6fa1a6a4-8f5c-4f4b-9b3b-3f1f1f0d1c2b'),
     url: schema.text(
       'Address for the file. Everyone who has it can upload one file. It is a secret until then.',
@@ -49,6 +50,7 @@ remains valid if the key is revoked. The quota is checked when the upload starts
     max_bytes: schema.int('Maximum size of the file in bytes.', 21_474_836_480),
     kinds: z.array(z.enum(KINDS)).meta({ description: 'Allowed kinds of content.', example: ['video'] }),
   }),
+  synonyms: { title: 'name' },
   publicNames: { lifetime_seconds: 'expires_in', title: 'name' },
   async handle({ payload }, context) {
     const { caller, services, call, publicUrl } = context
@@ -58,6 +60,7 @@ remains valid if the key is revoked. The quota is checked when the upload starts
     const request = { organisationId, maxBytes: max_bytes ?? 0, lifetimeSeconds: expires_in, kinds, title: name, visibility }
     const { uploadId, expires, signature, maxBytes } = await services.uploads.createTicket(request, call)
     return {
+      id: uploadId,
       upload_id: uploadId,
       url: `${publicUrl}/v2/upload/ticket/${uploadId}?expires=${expires}&signature=${signature}`,
       expires: new Date(expires * 1_000).toISOString().replace('.000Z', 'Z'),

@@ -32,6 +32,7 @@ test('the user response has all fields', () => {
 
 test('the response of a new user has the documented fields', () => {
   expect(createdUserResponse(user)).toEqual({
+    id: '7',
     user_id: '7',
     data: {
       organisation_id: '2',

@@ -36,6 +36,7 @@ export const UserResponse = z
   .meta({ id: 'User', description: 'A user. The password is never returned.' })
 
 export const CreatedUserResponse = z.object({
+  id: schema.id('user'),
   user_id: schema.id('user'),
   data: z.object({ ...details, time_created: schema.timestamp('Time of creation.') }),
 })
@@ -52,7 +53,11 @@ export function userResponse(user: User): z.input<typeof UserResponse> {
 }
 
 export function createdUserResponse(user: User): z.input<typeof CreatedUserResponse> {
-  return { user_id: user.userId, data: { ...detailsResponse(user), time_created: formatOptionalTimestamp(user.createTime) } }
+  return {
+    id: user.userId,
+    user_id: user.userId,
+    data: { ...detailsResponse(user), time_created: formatOptionalTimestamp(user.createTime) },
+  }
 }
 
 function detailsResponse(user: User) {

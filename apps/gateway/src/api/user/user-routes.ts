@@ -144,6 +144,7 @@ export const updateUser = route({
     password: password.optional(),
     telephone_land: details.telephone_land.optional(),
   }),
+  record: UserResponse,
   docs: { example: { first_name: 'Ada' } },
   response: UserResponse,
   errorCodes: {

@@ -62,6 +62,7 @@ export const uploadVideo = route({
     'sent when the file is stored. `organisation_id` is then required with a system key only. With an `Idempotency-Key`, a retry with ' +
     'the same fields, file name and bytes returns the first response. It sends the file again, and the repeated file is removed.',
   payload: upload,
+  synonyms: { title: 'name', setting_id: 'settings_id' },
   response: z
     .object({
       id: schema.id('video'),

@@ -19,6 +19,9 @@ import { stateWords, toVideoState } from './video-status.ts'
 
 const orderWords = ['date_created', 'name'] as const
 
+/** Other names of fields in the payload of PUT and PATCH. */
+const synonyms = { title: 'video_title', settings_id: 'setting_id' }
+
 export const listVideos = route({
   get: ['/video'],
   operationId: 'listVideos',
@@ -99,7 +102,9 @@ export const getVideo = route({
   async handle({ params, query }, context) {
     const { video, toResponse } = await findVideo(params.videoId, context)
     const record = toResponse(video, context)
-    if (query.player_settings === 'false') return record
+    // Guests cannot change a video, and their responses are cached as plain bodies.
+    if (query.player_settings === 'false')
+      return context.caller.kind === 'guest' ? record : new Reply(record, { updateTime: video.updateTime })
     const { setting, theme, contactForm } = await context.services.settings.findVideoSetting({ videoId: params.videoId }, context.call)
     return {
       ...record,
@@ -129,6 +134,9 @@ export const updateVideo = route({
   description: 'Changes only the fields that are sent.',
   params: z.object({ videoId: id('video') }),
   payload: videoChanges,
+  synonyms,
+  record: VideoResponse,
+  isConditional: true,
   docs: { example: { video_title: 'Launch day', tags: ['launch'] } },
   response: updateResponse,
   publicNames: publicVideoNames,
@@ -201,6 +209,9 @@ export const patchVideo = route({
   description: 'Works like `PUT /video/{video_id}` and also accepts keys of users for videos of their own organisation.',
   params: z.object({ videoId: id('video') }),
   payload: videoChanges,
+  synonyms,
+  record: VideoResponse,
+  isConditional: true,
   docs: { example: { video_title: 'Launch day', tags: ['launch'] } },
   response: updateResponse,
   publicNames: publicVideoNames,

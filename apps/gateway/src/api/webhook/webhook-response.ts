@@ -4,6 +4,7 @@ import { formatFlag, formatNumber, formatOptionalTimestamp, schema } from '../..
 
 export const WebhookResponse = z
   .object({
+    id: schema.id('webhook'),
     webhook_id: schema.id('webhook'),
     organisation_id: schema.id('organisation'),
     url: schema.text('URL to which events are posted.', 'https://hooks.example.org/vitascope'),
@@ -36,6 +37,7 @@ export const DeliveryResponse = z
 
 export function webhookResponse(webhook: Webhook): z.input<typeof WebhookResponse> {
   return {
+    id: webhook.webhookId,
     webhook_id: webhook.webhookId,
     organisation_id: webhook.organisationId,
     url: webhook.url,

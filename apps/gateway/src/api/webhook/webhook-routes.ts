@@ -102,6 +102,7 @@ export const updateWebhook = route({
   description: 'Changes only the fields that are sent. After it is enabled again, the webhook receives the queued events.',
   params: webhookParams,
   payload: z.strictObject({ url: url.optional(), events: events.optional(), enabled: enabled.optional() }),
+  record: WebhookResponse,
   docs: { example: { events: ['video.ready', 'video.failed'] } },
   response: WebhookResponse,
   async handle({ params, payload }, context) {

@@ -26,7 +26,7 @@ const CODES_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
     ...['too_many_active_keys', 'upload_finished', 'upload_going', 'video_not_ready', 'webhook_disabled', 'webhooks_full'],
   ],
   410: ['ticket_expired', 'ticket_used'],
-  412: ['tus_version_unknown'],
+  412: ['record_changed', 'tus_version_unknown'],
   413: ['caption_too_large', 'payload_too_large', 'quota_bytes', 'quota_minutes', 'upload_too_large'],
   415: ['unsupported_media_type'],
   422: ['idempotency_mismatch'],

@@ -37,6 +37,7 @@ export const GENERAL_CODES: Readonly<Record<string, string>> = {
   bad_request: 'The HTTP request is malformed.',
   request_timeout: 'The request or its body took too long to arrive.',
   headers_too_large: 'The request line and headers have more than 16 KiB.',
+  record_changed: 'The record has changed since the `ETag` in `If-Match` was returned. Read it again, and repeat the change.',
   payload_too_large: 'The body has more than 1 MiB.',
   unsupported_media_type: 'The content type is not one of the three supported types.',
   key_required: 'The request has no API key.',

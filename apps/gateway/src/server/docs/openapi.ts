@@ -1,8 +1,10 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi'
 import { z } from 'zod'
+import { withSynonyms } from '../payload/accepted-fields.ts'
 import { FILE_PART } from '../payload/file-form.ts'
 import type { PayloadShape } from '../payload/payload-schema.ts'
 import { flatFields } from '../payload/payload-schema.ts'
+import { findSuccessor } from '../route/deprecation.ts'
 import type { Route } from '../route/route.ts'
 import { indexRoutes, type PathEntry, publicName, type Target } from '../route/route-index.ts'
 import { operationTexts } from './operation-texts.ts'
@@ -99,9 +101,9 @@ stable \`code\`.`
 /**
  * Returns the payload with a schema id, so that all three forms and all spellings share one schema.
  */
-function payloadWithId({ operationId }: Route, payload: PayloadShape): PayloadShape {
+function payloadWithId({ operationId, synonyms = {} }: Route, payload: PayloadShape): PayloadShape {
   const id = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Payload`
-  return payload instanceof z.ZodObject ? payload.strict().meta({ id }) : payload.meta({ id })
+  return payload instanceof z.ZodObject ? withSynonyms(payload, synonyms).strict().meta({ id }) : payload.meta({ id })
 }
 
 /**
@@ -149,10 +151,19 @@ function responseContent({ contentTypes, response }: Route): Record<string, { sc
 
 const requestId = z.string().meta({ description: 'Request id. Echoes the client’s `X-Request-Id` if it is valid.', example: 'b7e1…' })
 
-function responseHeaders({ route, verb }: Target): z.ZodObject {
-  if (verb !== 'get' || !route.readOnly) return z.object({ 'X-Request-Id': requestId, ...route.docs.responseHeaders?.shape })
+const DEPRECATION = {
+  Deprecation: z
+    .string()
+    .meta({ description: 'Time since which the path is deprecated, as `@` and seconds since 1970 (RFC 9745).', example: '@1793491200' }),
+  Sunset: z.string().meta({ description: 'The path works at least until this time (RFC 8594).', example: 'Tue, 01 Jan 2030 00:00:00 GMT' }),
+}
+
+function responseHeaders(target: Target): z.ZodObject {
+  const { route, verb } = target
+  const common = { 'X-Request-Id': requestId, ...(findSuccessor(target) && DEPRECATION) }
+  if (verb !== 'get' || !route.readOnly) return z.object({ ...common, ...route.docs.responseHeaders?.shape })
   return z.object({
-    'X-Request-Id': requestId,
+    ...common,
     ETag: z.string().optional().meta({
       description: 'Entity tag of the response. A request with this value in `If-None-Match` returns 304 if nothing has changed.',
     }),
@@ -189,9 +200,23 @@ function buildQuerySchema({ route, verb }: Target): z.ZodObject {
 
 function buildHeaderSchema({ route, verb }: Target): Pick<NonNullable<RouteConfig['request']>, 'headers'> {
   const { requestHeaders } = route.docs
+  if (route.isConditional) return { headers: IF_MATCH }
   if (verb !== 'post') return requestHeaders ? { headers: requestHeaders } : {}
   return { headers: IDEMPOTENCY.extend(requestHeaders?.shape ?? {}) }
 }
+
+const IF_MATCH = z.object({
+  'If-Match': z
+    .string()
+    .regex(/^(\*|"[\w-]{27}\.\d{1,15}")$/)
+    .optional()
+    .meta({
+      description:
+        'An `ETag` that GET of the same path returned to a key of the organisation. If the record has changed since then, the response is 412 and the ' +
+        'record stays as it is. `*` and no header change it in any case.',
+      example: '"yPOd5sJkKD1QWBzJ4Y3xw0fZk8o.1924991999000"',
+    }),
+})
 
 const IDEMPOTENCY = z.object({
   'Idempotency-Key': z
@@ -227,7 +252,9 @@ function body(target: Target, payload: PayloadShape | undefined): Pick<NonNullab
         ...(route.plainJson && { 'text/plain': { schema: json } }),
         ...(route.lines && { [route.lines.type]: { schema: z.string() }, 'text/plain': { schema: z.string() } }),
         'application/x-www-form-urlencoded': { schema: form },
-        'multipart/form-data': { schema: route.fileForm ? z.union([form, withFile(route.fileForm.payload)]) : form },
+        'multipart/form-data': {
+          schema: route.fileForm ? z.union([form, withFile(withSynonyms(route.fileForm.payload, route.synonyms ?? {}))]) : form,
+        },
         ...Object.fromEntries((route.file?.contentTypes ?? []).map((type) => [type, { schema: { type: 'string', format: 'binary' } }])),
       },
     },

@@ -1,3 +1,4 @@
+import { findSuccessor, isShortForm } from '../route/deprecation.ts'
 import type { Access, Route } from '../route/route.ts'
 import { expandTargets, publicName, type Target } from '../route/route-index.ts'
 
@@ -19,7 +20,7 @@ export function operationTexts(target: Target): OperationTexts {
   const first = targets[0]
   if (documented || !first) return { operationId: route.operationId, summary: route.summary, description: description(route) }
   const full = `\`${route.operationId}\` (\`${first.verb.toUpperCase()} ${publicPath(first)}\`)`
-  if (isShortForm(target, first)) {
+  if (!findSuccessor(target)) {
     const omitted = first.params.slice(target.params.length).map(publicName)
     return {
       operationId: `${route.operationId}Without${omitted[0]?.split('_').map(capital).join('')}`,
@@ -33,11 +34,6 @@ export function operationTexts(target: Target): OperationTexts {
     description: description(route, `Deprecated. See ${full}.`),
     deprecated: true,
   }
-}
-
-/** Returns true for the documented path without its optional parts. */
-function isShortForm({ verb, path }: Target, first: Target): boolean {
-  return verb === first.verb && first.path.startsWith(path)
 }
 
 /** Returns `ByPut`, or `Alias` for another path with the same method. Further ones are numbered. */

@@ -97,7 +97,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   408: 'The body arrived too slowly.',
   409: 'The request conflicts with the current state.',
   410: 'The ticket has expired or was used.',
-  412: 'The tus version is not supported.',
+  412: 'A precondition of the request does not hold.',
   413: 'The request is too large, or a quota is used up.',
   423: 'Another request is using the upload.',
   429: 'There were too many requests, or a limit is reached.',
@@ -113,6 +113,7 @@ function generalErrors(route: Route, verb: Verb): Record<string, OperationError>
     403: FORBIDDEN[route.access],
     ...(notFound.length > 0 && { 404: notFoundError(notFound) }),
     ...(isWrite && { 408: REQUEST_TIMEOUT, 413: PAYLOAD_TOO_LARGE, 415: UNSUPPORTED_MEDIA_TYPE }),
+    ...(route.isConditional && { 412: RECORD_CHANGED }),
     ...(verb === 'post' && { 409: REQUEST_RUNNING, 422: KEY_REUSED }),
     429: TOO_MANY_REQUESTS,
     431: HEADERS_TOO_LARGE,
@@ -120,6 +121,11 @@ function generalErrors(route: Route, verb: Verb): Record<string, OperationError>
   }
 }
 
+const RECORD_CHANGED: GeneralError = {
+  name: 'RecordChanged',
+  description: 'The record has changed since the `ETag` in `If-Match` was returned.',
+  codes: ['record_changed'],
+}
 const INVALID_REQUEST: GeneralError = {
   name: 'InvalidRequest',
   description: 'The payload or a parameter is invalid, or a field is unknown.',

@@ -3,9 +3,9 @@ import type { Middleware } from './middleware.ts'
 import { vary } from './response.ts'
 
 const ALLOWED_HEADERS =
-  'Authorization, Content-Type, Idempotency-Key, If-None-Match, Tus-Resumable, Upload-Checksum, Upload-Defer-Length, Upload-Length, Upload-Metadata, Upload-Offset, X-Request-Id'
+  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Tus-Resumable, Upload-Checksum, Upload-Defer-Length, Upload-Length, Upload-Metadata, Upload-Offset, X-Request-Id'
 const EXPOSED_HEADERS =
-  'Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Tus-Extension, Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Expires, Upload-Length, Upload-Metadata, Upload-Offset, X-Job-Id, X-Request-Id, X-Video-Id'
+  'Allow, Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, Tus-Extension, Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Expires, Upload-Length, Upload-Metadata, Upload-Offset, X-Job-Id, X-Request-Id, X-Video-Id'
 /** How long browsers cache a preflight response, in seconds. */
 const PREFLIGHT_SECONDS = 600
 

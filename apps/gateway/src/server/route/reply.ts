@@ -17,9 +17,15 @@ export class Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | object
+  /** Time of the last change of the record. The ETag of the response has it, for \`If-Match\` of a change. */
+  readonly updateTime: Date | undefined
 
-  constructor(body: string | object, options: { status?: number; headers?: Readonly<Record<string, string>> } = {}) {
+  constructor(
+    body: string | object,
+    options: { status?: number; headers?: Readonly<Record<string, string>>; updateTime?: Date | undefined } = {},
+  ) {
     this.body = body
+    this.updateTime = options.updateTime
     this.status = options.status ?? 200
     this.headers = options.headers ?? {}
   }

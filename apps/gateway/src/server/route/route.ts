@@ -105,6 +105,12 @@ export interface Route<
   payload: Payload | undefined
   /** Field that may hold a list, in JSON and in forms: `order` of `{"order": [3, 1, 2]}`. */
   payloadField?: string
+  /** Other names of fields of the payload: `{ title: 'name' }`. */
+  synonyms?: Readonly<Record<string, string>>
+  /** The record that the route changes. Its other fields are ignored, so that clients can send it back as they have read it. */
+  record?: z.ZodObject
+  /** True if `If-Match` makes the change conditional. GET of the same path then returns a `Reply` with `updateTime`. */
+  isConditional: boolean
   /** True if the payload may be missing. The defaults of its fields then apply. */
   payloadOptional: boolean
   /** End of the error message for a file in a form: what to do instead. */
@@ -281,7 +287,10 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
       | 'resource'
       | 'cost'
       | 'description'
+      | 'isConditional'
       | 'payloadField'
+      | 'synonyms'
+      | 'record'
       | 'fileAdvice'
       | 'alternative'
       | 'payloadOptional'
@@ -345,8 +354,11 @@ export function route<
     query: declared.query ?? (EMPTY as unknown as Query),
     payload: declared.payload,
     ...(declared.payloadField !== undefined && { payloadField: declared.payloadField }),
+    ...(declared.synonyms && { synonyms: declared.synonyms }),
+    ...(declared.record && { record: declared.record }),
     ...(declared.fileAdvice !== undefined && { fileAdvice: declared.fileAdvice }),
     ...(declared.alternative !== undefined && { alternative: declared.alternative }),
+    isConditional: declared.isConditional ?? false,
     payloadOptional: declared.payloadOptional ?? false,
     plainJson: declared.plainJson ?? false,
     ...(declared.lines && { lines: declared.lines }),

@@ -1,6 +1,7 @@
 import { type FieldError, invalid, isDomainError } from '@vitascope/errors'
 import { z } from 'zod'
 import { MAX_ERRORS } from '../http/problem.ts'
+import { type AcceptedFields, acceptedFields, toSchemaFields } from '../payload/accepted-fields.ts'
 import { Validated } from '../payload/canonical-json.ts'
 import { addIssue, fieldPath, Problems } from '../payload/field-errors.ts'
 import { type PayloadSchema, payloadSchema } from '../payload/payload-schema.ts'
@@ -18,6 +19,8 @@ export interface InputSchemas {
    */
   misplaced: ReadonlyMap<string, string>
   payload: z.ZodType
+  /** Fields that the payload may have in addition. */
+  accepted: AcceptedFields
   form: PayloadSchema
 }
 
@@ -37,7 +40,8 @@ export interface ValidatedInput {
 
 export function inputSchemas(route: Route): InputSchemas {
   const form = payloadSchema(route)
-  return { params: route.params, query: route.query, misplaced: misplacedFields(route.query), payload: form.schema, form }
+  const { params, query } = route
+  return { params, query, misplaced: misplacedFields(query), payload: form.schema, accepted: acceptedFields(route), form }
 }
 
 /**
@@ -60,19 +64,21 @@ export async function checkInput(
   }
   const params = check(schemas.params, received.params, { publicName })
   const query = check(schemas.query, validQuery(schemas, received.query, problems))
+  const { payload: sentPayload, sentName } = toSchemaFields(received.payload, schemas.accepted, problems)
   const missing = received.payload === undefined && route.payload !== undefined && !route.payloadOptional
   const payload =
     received.payload instanceof Validated
       ? (received.payload.value as Input['payload'])
       : check(
           schemas.payload,
-          limitUnknownFields(route.payload, received.payload === undefined ? schemas.form.emptyPayload : received.payload),
+          limitUnknownFields(route.payload, received.payload === undefined ? schemas.form.emptyPayload : sentPayload),
           {
             knownFields: fieldNames(route.payload),
+            publicName: sentName,
           },
         )
   if (problems.list.length > 0) {
-    const valid = missing ? undefined : validFields(route.payload, received.payload)
+    const valid = missing ? undefined : validFields(route.payload, sentPayload)
     const invalidFields = new Set(problems.list.map(({ field }) => topLevelField(field)))
     const remoteErrors = valid ? await collectFieldErrors(validateRemotely({ params, payload: valid, invalidFields })) : []
     throw invalid([...problems.list, ...remoteErrors.filter(({ field }) => !invalidFields.has(topLevelField(field)))])

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { vary } from '../http/response.ts'
 import { Reply, type Streamed } from '../route/reply.ts'
 import type { Route } from '../route/route.ts'
+import { formatEtag } from './etag.ts'
 
 /**
  * First path segments of routes whose responses may contain a secret. Caches must not store them.
@@ -47,7 +48,7 @@ export function prepareResponse(
     },
     body,
     contentLength: Buffer.byteLength(body),
-    etag: isTagged ? `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"` : '',
+    etag: isTagged ? formatEtag(createHash('sha256').update(body).digest('base64url').slice(0, 27), reply.updateTime) : '',
   }
 }
 
@@ -55,7 +56,11 @@ export function prepareResponse(
 export function sendResponse(request: IncomingMessage, response: ServerResponse, prepared: PreparedResponse): void {
   const { status, headers, body, contentLength, etag } = prepared
   response.statusCode = status
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  for (const [name, value] of Object.entries(headers)) {
+    // The link to the next page is added to that of a deprecated path.
+    if (name === 'Link') response.appendHeader(name, value)
+    else response.setHeader(name, value)
+  }
   vary(response, 'Authorization')
   if (etag !== '') {
     response.setHeader('ETag', etag)

@@ -24,10 +24,12 @@ import { type Pair, parseUrlencoded } from '../payload/urlencoded.ts'
 import type { FileSender } from '../proxy/file-sender.ts'
 import type { UploadProxy } from '../proxy/upload-proxy.ts'
 import type { Caller } from '../route/caller.ts'
+import { deprecationHeaders } from '../route/deprecation.ts'
 import { Reply, Streamed } from '../route/reply.ts'
 import type { Context, Route } from '../route/route.ts'
 import { publicName, type Target } from '../route/route-index.ts'
 import { required } from '../schema/response-format.ts'
+import { readIfMatch } from './etag.ts'
 import type { GuestResponses } from './guest-responses.ts'
 import { readIdempotency } from './idempotency.ts'
 import { checkInput, type Input, type InputSchemas, inputSchemas } from './input.ts'
@@ -60,6 +62,8 @@ export interface ApiDependencies {
   validateResponses: boolean
 }
 
+/** Methods for which a precondition must not be ignored. */
+const CHANGES_OF_RECORDS: ReadonlySet<string> = new Set(['put', 'patch', 'delete'])
 const READ_TIMEOUT_MS = 2_000
 const WRITE_TIMEOUT_MS = 10_000
 
@@ -74,10 +78,12 @@ export type Serve = (request: IncomingMessage, response: ServerResponse, values:
 export function serveTarget(target: Target, dependencies: ApiDependencies): Serve {
   const { route } = target
   const schemas = inputSchemas(route)
+  const targetHeaders = Object.entries(deprecationHeaders(target))
   const fileFormSchemas = route.fileForm && inputSchemas({ ...route, payload: route.fileForm.payload })
   return async (request, response, values) => {
     const context = requestContext(response)
     const params = bindPathParams(context, target, values)
+    for (const [name, value] of targetHeaders) response.setHeader(name, value)
     const query = parseUrlencoded(rawQuery(request))
     for (const [name, value] of query) if (SECRET_NAMES.has(name)) context.secrets.push(value)
     const { caller, holder } = await admitCaller(route, request, queriedKey(route, query), context, dependencies)
@@ -200,6 +206,7 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
     response.once('close', () => running.end(response.writableFinished && response.statusCode < 400))
     const call: Call = {
       ...callOptions(),
+      ...(CHANGES_OF_RECORDS.has(target.verb) && readIfMatch(request.headers['if-match'], route.isConditional)),
       get signal() {
         return disconnect.signal
       },

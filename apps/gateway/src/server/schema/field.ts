@@ -41,14 +41,18 @@ export interface Clash {
 /**
  * Adds a check between the fields of an object or the items of a list. The check receives only
  * valid parts, even if others are invalid, so that all errors are reported at once. `Good` is an
- * object of optional fields, or a list of such objects and undefined.
+ * object of optional fields, or a list of such objects and undefined. `invalidFields` has the names of the others.
  */
-export function checked<Shape extends z.ZodType, Good>(shape: Shape, clashes: (good: Good) => readonly Clash[]): Shape {
+export function checked<Shape extends z.ZodType, Good>(
+  shape: Shape,
+  clashes: (good: Good, invalidFields: ReadonlySet<PropertyKey>) => readonly Clash[],
+): Shape {
   const refine = (value: unknown, { issues, addIssue }: z.core.$RefinementCtx<unknown>): void => {
     const invalidPaths = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? [] : [issue.path ?? []]))
     if (invalidPaths.some((path) => path.length === 0)) return
     // `shape` has parsed the value, and the invalid parts are removed.
-    for (const { path, message } of clashes(removeInvalid(value, invalidPaths) as Good)) {
+    const invalidFields = new Set(invalidPaths.flatMap(([first]) => first ?? []))
+    for (const { path, message } of clashes(removeInvalid(value, invalidPaths) as Good, invalidFields)) {
       addIssue({ code: 'custom', path: [...path], message, input: value })
     }
   }

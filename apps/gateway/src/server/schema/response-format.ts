@@ -48,3 +48,8 @@ export const schema = {
   bool: (description: string) => z.boolean().meta({ description }),
   int: (description: string, example?: number) => z.int().meta({ description, ...(example === undefined ? {} : { example }) }),
 }
+
+/** Header of a response that cannot have an `id`, because it is a list. */
+export function createdAt(example: string): z.ZodObject {
+  return z.object({ Location: z.string().meta({ description: 'Path of what was created, which ends with its id.', example }) })
+}
