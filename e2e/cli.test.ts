@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
+import { runCommand } from './support/command.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -154,6 +155,9 @@ test('keys, users and views are listed', async () => {
   const system = ['--json', '--key', SYSTEM_KEY]
   const created = await run([...system, 'keys', 'create', tenant.userId, '--name', 'from the shell', '--resource', 'video::get'])
   expect([created.code, created.errors]).toEqual([0, ''])
+  const preset = await run([...system, 'keys', 'create', tenant.userId, '--name', 'reports', '--preset', 'read'])
+  expect(lines(preset.output)[0]).toMatchObject({ resources: expect.arrayContaining(['video::get', 'webhook::get']) })
+  expect((await run([...system, 'keys', 'create', tenant.userId, '--name', 'none'])).code).toBe(2)
   const keys = await run([...system, 'keys', 'list', tenant.userId])
   expect([keys.code, keys.errors, lines(keys.output).some(({ application_name }) => application_name === 'from the shell')]).toEqual([
     0,
@@ -172,6 +176,21 @@ test.each([
 ])('vitascope %j is a wrong call', async (args, message) => {
   const { code, errors } = await run(args)
   expect([code, errors]).toEqual([2, expect.stringContaining(message)])
+})
+
+test('commands on the data of a platform run in its checkout', async () => {
+  const env = { VITASCOPE_HOME: join(import.meta.dirname, '..'), VITASCOPE_DATA_DIR: platform.dataDir }
+  const { code, output } = await run(['--json', 'sweep', '--dry-run'], { env })
+  expect(code).toBe(0)
+  expect(lines(output).at(-1)).toMatchObject({ summary: { orphans: 0 } })
+  // Each of them is a command of the checkout.
+  const { output: help } = await run(['--help'])
+  const { stdout } = await runCommand('--help', [], {})
+  const names = stdout.split('\n').flatMap((line) => /^ {2}([a-z-]+) {2}/.exec(line)?.[1] ?? [])
+  expect(names).toContain('backup')
+  expect(names.filter((name) => !help.includes(`  ${name} [arguments...]`))).toEqual([])
+  expect((await run(['backup', '--help'], { env })).output).toContain('usage: vitascope backup --to DIR')
+  expect(await run(['backup'], { env: { VITASCOPE_HOME: folder } })).toMatchObject({ code: 2, output: '' })
 })
 
 test.each(['bash', 'zsh', 'fish'])('the completion of %s lists commands', async (shell) => {

@@ -1,17 +1,19 @@
 import { execFile } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { uploadToTicket, Vitascope, verifyWebhook, type WebhookEvent } from '@vitascope/sdk'
-import { freePort, startFaultProxy, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, freePort, startFaultProxy, waitFor } from '@vitascope/testing'
+import { chromium } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { startThirdPartySite } from './support/third-party-site.ts'
 import { createTenant, type Tenant } from './support/video-steps.ts'
 
 const REPOSITORY = join(import.meta.dirname, '..')
@@ -189,6 +191,58 @@ test('errors of the platform have their code, fields and sentence', async () => 
   ]
   expect(second.created).toBe(first.created)
 })
+
+const browserFile = browserPath()
+const testInBrowser = browserFile === undefined ? test.skip : test
+
+testInBrowser(
+  'the SDK uploads, follows and protects a video in a page of another origin',
+  async () => {
+    const site = await startThirdPartySite()
+    const dist = join(REPOSITORY, 'packages/sdk/dist')
+    for (const name of await readdir(dist)) {
+      if (name.endsWith('.js')) site.serveScript(`/sdk/${name}`, await readFile(join(dist, name), 'utf8'))
+    }
+    const options = JSON.stringify({ url: platform.url, key: tenant.key, organisationId: tenant.organisationId })
+    site.serveScript(
+      '/page.js',
+      `import { Vitascope } from '/sdk/index.js'
+    const vitascope = new Vitascope(${options})
+    const parts = []
+    window.result = (async () => {
+      const bytes = await (await fetch('${sources.url}/small.mp4')).arrayBuffer()
+      const file = new File([bytes, new Uint8Array(6_000_000)], 'page.mp4', { type: 'video/mp4' })
+      const { id } = await vitascope.videos.upload(file, { title: 'From a page', onProgress: ({ sentBytes }) => parts.push(sentBytes) })
+      const video = await vitascope.videos.waitUntilReady(id, { until: 'playable' })
+      const { privateKey } = await crypto.subtle.generateKey('Ed25519', true, ['sign'])
+      const token = await vitascope.playback.sign({ videoId: id }, { id: '1', privateKey: await crypto.subtle.exportKey('jwk', privateKey) })
+      const error = await vitascope.videos.get('1').catch(({ code }) => code)
+      const found = await vitascope.videos.list({ q: 'page' }).toArray()
+      return { id, title: video.video_title, parts: parts.length, tokenParts: token.split('.').length, error, found: found.length }
+    })().catch(({ message }) => ({ message }))`,
+    )
+    site.serve('/page', '<script type="module" src="/page.js"></script>')
+    sources.setHandler('/small.mp4', async (_, response) => {
+      response.setHeader('access-control-allow-origin', '*')
+      response.end(await readFile(clip))
+    })
+    const browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
+    try {
+      const page = await browser.newPage()
+      await page.goto(`${site.url}/page`)
+      const result = await page.evaluate(() => Reflect.get(globalThis, 'result') as Promise<Record<string, unknown>>)
+      expect(result).toEqual({
+        ...{ id: expect.stringMatching(/^\d+$/), title: 'From a page', parts: expect.any(Number), tokenParts: 3 },
+        ...{ error: 'video_not_found', found: 1 },
+      })
+      expect(result['parts']).toBeGreaterThan(1)
+    } finally {
+      await browser.close()
+      await site.close()
+    }
+  },
+  120_000,
+)
 
 describe('the documents', () => {
   const read = async (file: string) =>

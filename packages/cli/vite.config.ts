@@ -7,7 +7,7 @@ export default defineConfig({
   build: {
     ssr: true,
     target: 'node20',
-    minify: false,
+    minify: true,
     reportCompressedSize: false,
     rolldownOptions: {
       input: { vitascope: join(import.meta.dirname, 'src/main.ts') },

@@ -1,7 +1,8 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { doctor } from './commands/doctor.ts'
+import { INSTALLATION_COMMANDS, runInInstallation } from './commands/installation.ts'
 import { cancelJob, retryJob, showJob, watchJob } from './commands/jobs.ts'
-import { createKey, listKeys, listUsers, revokeKey } from './commands/keys.ts'
+import { createKey, type KeyFlags, listKeys, listUsers, revokeKey } from './commands/keys.ts'
 import { login } from './commands/login.ts'
 import { type ExplainFlags, explain, type PeriodFlags, showViews } from './commands/reports.ts'
 import { type UploadFlags, upload } from './commands/upload.ts'
@@ -23,6 +24,7 @@ export interface Surroundings {
 }
 
 const VISIBILITIES = ['public', 'unlisted', 'private']
+const PRESETS = ['upload', 'playback', 'read', 'admin']
 const KINDS = ['page', 'manifest', 'segment', 'mp4', 'image', 'caption', 'slide', 'download']
 
 /** Builds the commands. */
@@ -122,11 +124,11 @@ export function createProgram({ env, signal, setExitCode, version }: Surrounding
     .description('create a key; requires a system key')
     .argument('<user>', 'id of the user')
     .requiredOption('--name <name>', 'what the key is for')
-    .requiredOption('--resource <resources...>', 'resources that it may use, such as video::get')
+    .addOption(new Option('--preset <preset>', 'what it may do').choices(PRESETS).conflicts('resource'))
+    .option('--resource <resources...>', 'resources that it may use, such as video::get')
     .option('--expires <time>', 'time at which it expires, such as 2030-01-31')
-    .action(async (user: string, { name, resource, expires }: { name: string; resource: string[]; expires?: string }) =>
-      createKey(user, { name, resources: resource, ...(expires !== undefined && { expires }) }, await open()),
-    )
+    .addHelpText('after', example('vitascope keys create 7 --name Newsroom --preset upload'))
+    .action(async (user: string, flags: KeyFlags) => createKey(user, flags, await open()))
   keys
     .command('revoke')
     .description('revoke a key')
@@ -177,6 +179,15 @@ export function createProgram({ env, signal, setExitCode, version }: Surrounding
     .command('doctor')
     .description('check a running platform and show what is wrong; exits with 1 if a check fails')
     .action(async () => check(doctor(await open())))
+  for (const [name, description] of Object.entries(INSTALLATION_COMMANDS)) {
+    program
+      .command(name)
+      .description(`${description}; runs in the checkout of the platform`)
+      .argument('[arguments...]', 'arguments; --help lists them')
+      .helpOption(false)
+      .allowUnknownOption()
+      .action(async (args: string[]) => setExitCode(await runInInstallation(name, [...args, ...(options().json ? ['--json'] : [])], env)))
+  }
   program
     .command('mcp')
     .description('serve tools for language models by the Model Context Protocol, at standard input and output')

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import { type Context, UsageError } from '../context.ts'
 import { printObject, printRows } from '../output.ts'
 
 const MAX_ROWS = 10_000
@@ -11,12 +11,25 @@ export async function listKeys(userId: string, { vitascope, output, signal }: Co
   printRows(output, rows, ['key', 'application_name', 'expires', 'last_used'])
 }
 
+export interface KeyFlags {
+  name: string
+  preset?: 'upload' | 'playback' | 'read' | 'admin'
+  resource?: string[]
+  expires?: string
+}
+
 export async function createKey(
   userId: string,
-  { name, resources, expires }: { name: string; resources: readonly string[]; expires?: string },
+  { name, preset, resource, expires }: KeyFlags,
   { vitascope, output, signal }: Context,
 ): Promise<void> {
-  const payload = { application_name: name, resources: [...resources], ...(expires !== undefined && { expiry_date: expires }) }
+  if (preset === undefined && resource === undefined) throw new UsageError('set --preset, or --resource for each resource')
+  const payload = {
+    application_name: name,
+    ...(preset !== undefined && { preset }),
+    ...(resource !== undefined && { resources: resource }),
+    ...(expires !== undefined && { expiry_date: expires }),
+  }
   printObject(output, { ...(await vitascope.call('createApiKey', { path: { user_id: userId }, payload, signal })) })
 }
 
