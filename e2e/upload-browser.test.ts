@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
-import axe from 'axe-core'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { checkState } from './support/page-state.ts'
 import { makePicture, probePicture } from './support/pictures.ts'
 import { makeSource } from './support/sources.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { countLoginPrompts, enterKey, holdParts, uploadedId } from './support/upload-page.ts'
 import { createTenant, createUser, type Tenant, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
-const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
 const VTT = 'WEBVTT\n\n00:00.000 --> 00:02.000\nGood evening\n'
 
@@ -71,18 +71,18 @@ describeInBrowser('the upload page', () => {
     await page.route('**/v2/upload/tus/*', (route) =>
       route.request().method() === 'PATCH' && breaks-- > 0 ? route.abort('connectionreset') : route.continue(),
     )
-    await enterKey(tenant.key)
+    await enterKey(page, tenant.key)
     await shown('Connection lost. The upload continues by itself').waitFor()
     await page.locator('vitascope-player').waitFor()
     await shown('Ready to watch.').waitFor({ timeout: 90_000 })
-    const { body } = await platform.guest.get(`/video/${await uploadedId('Launch Ω')}`)
+    const { body } = await platform.guest.get(`/video/${await uploadedId(page, 'Launch Ω')}`)
     expect(body).toMatchObject({ video_title: 'Launch Ω', media_title: 'Launch Ω', status: { status: 'ok' } })
   }, 240_000)
 
   test('an upload survives a killed gateway and a killed encoding service', async () => {
     await writeFile(join(folder, 'noise.mp4'), randomBytes(16 * 2 ** 20))
     await page.goto(`${platform.url}/upload`)
-    await enterKey(tenant.key)
+    await enterKey(page, tenant.key)
     await page.getByText('Access key accepted').waitFor()
     const kills = ['gateway', 'encoding']
     let parts = 0
@@ -94,17 +94,17 @@ describeInBrowser('the upload page', () => {
     })
     await chooseFiles('noise.mp4')
     await shown('The upload continues by itself').waitFor()
-    await uploadedId('noise')
+    await uploadedId(page, 'noise')
     expect(kills).toEqual([])
     const { body } = await platform.withKey(tenant.key).get<VideoRecord[]>(`/video/organisation/${tenant.organisationId}`)
     expect(body.filter(({ video_title }) => video_title === 'noise')).toHaveLength(1)
   }, 120_000)
 
   test('a rejected key opens no login dialog of the browser, and its files wait for another key', async () => {
-    const prompts = await countLoginPrompts()
+    const prompts = await countLoginPrompts(page)
     await page.goto(`${platform.url}/upload`)
     await chooseFiles('small.mp4')
-    await enterKey('key-of-no-user-at-all')
+    await enterKey(page, 'key-of-no-user-at-all')
     await page.getByRole('alert').getByText('This access key is not valid.').waitFor()
     await shown('Waiting for your access key').waitFor()
     expect(prompts()).toBe(0)
@@ -117,17 +117,17 @@ describeInBrowser('the upload page', () => {
       request.send()
     })`)
     expect(prompts()).toBe(1)
-    await enterKey(tenant.key)
-    await uploadedId('small')
+    await enterKey(page, tenant.key)
+    await uploadedId(page, 'small')
   }, 120_000)
 
   test('a key that is revoked during an upload opens no login dialog, and the upload continues with another key', async () => {
     const user = await createUser(platform.system, tenant.organisationId, 'uploader')
-    const prompts = await countLoginPrompts()
+    const prompts = await countLoginPrompts(page)
     await page.goto(`${platform.url}/upload`)
-    await enterKey(user.key)
+    await enterKey(page, user.key)
     await page.getByText('Access key accepted').waitFor()
-    const release = await holdParts()
+    const release = await holdParts(page)
     await chooseFiles('small.mp4')
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     expect((await platform.system.delete(`/user/${user.userId}`)).status).toBeLessThan(300)
@@ -137,13 +137,13 @@ describeInBrowser('the upload page', () => {
     await release()
     await page.getByRole('alert').getByText('This access key is not valid.').waitFor()
     expect(prompts()).toBe(0)
-    await enterKey(tenant.key)
-    await uploadedId('small')
+    await enterKey(page, tenant.key)
+    await uploadedId(page, 'small')
   }, 120_000)
 
   test('a key of several organisations requires the number of one', async () => {
     await page.goto(`${platform.url}/upload`)
-    await enterKey(SYSTEM_KEY)
+    await enterKey(page, SYSTEM_KEY)
     const number = page.getByLabel('Number of the organisation')
     await number.fill('999999')
     await page.getByRole('button', { name: 'Continue' }).click()
@@ -152,7 +152,7 @@ describeInBrowser('the upload page', () => {
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByText('Access key accepted').waitFor()
     await chooseFiles('small.mp4')
-    const { body } = await platform.guest.get(`/video/${await uploadedId('small')}`)
+    const { body } = await platform.guest.get(`/video/${await uploadedId(page, 'small')}`)
     expect(body['organisation_id']).toBe(tenant.organisationId)
   }, 120_000)
 
@@ -166,7 +166,7 @@ describeInBrowser('the upload page', () => {
     }
     await setQuota(0, 413)
     await page.goto(`${platform.url}/upload`)
-    await enterKey(poor.key)
+    await enterKey(page, poor.key)
     await page.getByText('Access key accepted').waitFor()
     const posts: string[] = []
     page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
@@ -186,16 +186,16 @@ describeInBrowser('the upload page', () => {
     await rejected()
     await setQuota(1_000_000_000, 200)
     await retry()
-    await uploadedId('small')
+    await uploadedId(page, 'small')
     // One upload was rejected, one lost its response and was retried, one was accepted.
     expect(posts.filter((url) => url.endsWith('/upload/tus'))).toHaveLength(4)
   }, 120_000)
 
   test('title, description, visibility and captions that are set during the upload belong to the video, and one broken file fails alone', async () => {
     await page.goto(`${platform.url}/upload`)
-    await enterKey(tenant.key)
+    await enterKey(page, tenant.key)
     await page.getByText('Access key accepted').waitFor()
-    const release = await holdParts()
+    const release = await holdParts(page)
     await chooseFiles('small.mp4')
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.getByLabel('Title').fill('Summer meeting')
@@ -205,7 +205,7 @@ describeInBrowser('the upload page', () => {
     await shown('Saved when the upload is complete').waitFor()
     await expect(page.getByLabel('Language of talk.en.vtt').inputValue()).resolves.toBe('en')
     await release()
-    const videoId = await uploadedId('Summer meeting')
+    const videoId = await uploadedId(page, 'Summer meeting')
     await shown('Saved', { exact: true }).waitFor()
     await shown('Added', { exact: true }).waitFor()
     await shown('Not added. No captions were found in this file.').waitFor()
@@ -226,9 +226,9 @@ describeInBrowser('the upload page', () => {
 
   test('a picture that is chosen during the upload is the poster of the video, and can be replaced and removed', async () => {
     await page.goto(`${platform.url}/upload`)
-    await enterKey(tenant.key)
+    await enterKey(page, tenant.key)
     await page.getByText('Access key accepted').waitFor()
-    const release = await holdParts()
+    const release = await holdParts(page)
     await chooseFiles('small.mp4')
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.getByLabel('Title').fill('With a picture')
@@ -238,7 +238,7 @@ describeInBrowser('the upload page', () => {
     await shown('Set when the upload is complete').waitFor()
     await waitFor(async () => (await page.locator('.poster-preview').getAttribute('width')) === '320', { describe: 'the preview' })
     await release()
-    const videoId = await uploadedId('With a picture')
+    const videoId = await uploadedId(page, 'With a picture')
     await shown('Set', { exact: true }).waitFor()
     const readVideo = async () =>
       (await platform.withKey(tenant.key).get<VideoRecord & { poster: { status: string } | null }>(`/video/${videoId}`)).body
@@ -260,15 +260,15 @@ describeInBrowser('the upload page', () => {
     // A key that may upload only: nothing can be changed after the creation.
     const uploader = await createUser(platform.system, tenant.organisationId, 'uploader', ['upload::post'])
     await page.goto(`${platform.url}/upload`)
-    await enterKey(uploader.key)
+    await enterKey(page, uploader.key)
     await page.getByText('Access key accepted').waitFor()
     await page.getByLabel('Who can watch new videos').selectOption('private')
-    const release = await holdParts()
+    const release = await holdParts(page)
     await chooseFiles('small.mp4')
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.getByLabel('Description').fill('Of no use')
     await release()
-    const videoId = await uploadedId('small')
+    const videoId = await uploadedId(page, 'small')
     await page.getByRole('alert').getByText('This access key may not change videos.').waitFor()
     const { body } = await platform.withKey(tenant.key).get(`/video/${videoId}`)
     expect(body).toMatchObject({ visibility: 'private', video_title: 'small', description: '' })
@@ -277,9 +277,9 @@ describeInBrowser('the upload page', () => {
   test('a paused upload continues after a reload with its details', async () => {
     await writeFile(join(folder, 'sea.mp4'), randomBytes(6 * 2 ** 20))
     await page.goto(`${platform.url}/upload`)
-    await enterKey(tenant.key)
+    await enterKey(page, tenant.key)
     await page.getByText('Access key accepted').waitFor()
-    const release = await holdParts(1)
+    const release = await holdParts(page, 1)
     await chooseFiles('sea.mp4')
     await shown(/^1\.0 MB of 6\.3 MB/).waitFor()
     await page.getByLabel('Title').fill('Noise of the sea')
@@ -292,7 +292,7 @@ describeInBrowser('the upload page', () => {
     const requests: string[] = []
     page.on('request', (request) => request.url().includes('/upload/tus') && requests.push(request.method()))
     await chooseFiles('sea.mp4')
-    const videoId = await uploadedId('Noise of the sea')
+    const videoId = await uploadedId(page, 'Noise of the sea')
     expect(requests[0]).toBe('HEAD')
     expect(requests).not.toContain('POST')
     const { video_title } = await waitUntilSettled(platform.withKey(tenant.key), videoId)
@@ -302,9 +302,9 @@ describeInBrowser('the upload page', () => {
 
   test('several files upload two at a time, and a paused or cancelled one makes place for the next', async () => {
     await page.goto(`${platform.url}/upload`)
-    await enterKey(tenant.key)
+    await enterKey(page, tenant.key)
     await page.getByText('Access key accepted').waitFor()
-    const release = await holdParts()
+    const release = await holdParts(page)
     for (const name of ['one.mp4', 'two.mp4', 'three.mp4', 'four.mp4']) {
       await writeFile(join(folder, name), await readFile(join(folder, 'small.mp4')))
     }
@@ -323,21 +323,21 @@ describeInBrowser('the upload page', () => {
 
   test('each state has no accessibility violations in light and dark, and works with the keyboard', async () => {
     await page.goto(`${platform.url}/upload`)
-    await checkState('empty')
+    await checkState(page, 'empty')
     await page.keyboard.press('Tab')
     await page.keyboard.type('key-of-no-user-at-all')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').waitFor()
-    await checkState('wrong-key')
+    await checkState(page, 'wrong-key')
     // The field has the focus again.
     await page.keyboard.press('ControlOrMeta+A')
     await page.keyboard.type(tenant.key)
     await page.keyboard.press('Enter')
     await page.getByText('Access key accepted').waitFor()
     await waitFor(async () => (await page.locator('#file:focus').count()) === 1, { describe: 'the file field to have the focus' })
-    await checkState('ready')
+    await checkState(page, 'ready')
 
-    const release = await holdParts(1)
+    const release = await holdParts(page, 1)
     await writeFile(
       join(folder, 'Summer meeting.mp4'),
       Buffer.concat([await readFile(join(folder, 'good.mp4')), Buffer.alloc(12 * 2 ** 20)]),
@@ -353,23 +353,23 @@ describeInBrowser('the upload page', () => {
     for (const name of ['cover.png', 'broken.png']) {
       await page.getByLabel('Choose a picture').first().setInputFiles(join(folder, name))
     }
-    await checkState('uploading')
+    await checkState(page, 'uploading')
     await page.getByRole('button', { name: 'Pause: Summer meeting' }).focus()
     await page.keyboard.press('Enter')
     await shown('Paused.').waitFor()
-    await checkState('paused')
+    await checkState(page, 'paused')
     await release()
     await page.context().setOffline(true)
     await page.keyboard.press('Enter')
     await shown('Connection lost.').first().waitFor()
-    await checkState('connection-lost')
+    await checkState(page, 'connection-lost')
     await page.context().setOffline(false)
-    await uploadedId('Summer meeting')
+    await uploadedId(page, 'Summer meeting')
     await shown('Not added.').waitFor()
-    await checkState('preparing')
+    await checkState(page, 'preparing')
     await shown('2 of 2 uploaded').waitFor()
     await shown('Ready to watch.').nth(1).waitFor({ timeout: 120_000 })
-    await checkState('done')
+    await checkState(page, 'done')
 
     await page.getByRole('button', { name: 'Remove from the list: small' }).click()
     await page.getByRole('button', { name: 'Remove from the list: Summer meeting' }).click()
@@ -380,17 +380,12 @@ describeInBrowser('the upload page', () => {
     await chooseFiles('good.mp4', 'empty.mp4')
     await shown('This file is empty.').waitFor()
     await shown('Your organisation has no space left for this file.').waitFor()
-    await checkState('failed')
+    await checkState(page, 'failed')
   }, 240_000)
 })
 
 interface Captioned {
   captions: { data: { title: string; language: string }[] }
-}
-
-async function enterKey(key: string): Promise<void> {
-  await page.getByLabel('Access key', { exact: true }).fill(key)
-  await page.getByRole('button', { name: 'Continue', exact: true }).click()
 }
 
 async function chooseFiles(...names: string[]): Promise<void> {
@@ -400,61 +395,4 @@ async function chooseFiles(...names: string[]): Promise<void> {
 /** A text in the list of uploads. Another element repeats most of them for screen readers. */
 function shown(text: string | RegExp, options: { exact?: boolean } = {}): Locator {
   return page.locator('.uploads').getByText(text, options)
-}
-
-/** Waits until the file with the title is uploaded. Returns the id of its video. */
-async function uploadedId(title: string): Promise<string> {
-  const card = page
-    .locator('.card:is([data-state=uploaded], [data-state=unplayable])')
-    .filter({ has: page.getByRole('heading', { name: title, exact: true }) })
-  const address = await card.locator('.open').getAttribute('href')
-  return address?.replace('/player/', '') ?? ''
-}
-
-/** Holds the parts of uploads, except for the first `count`. Returns a function that releases them. */
-async function holdParts(count = 0): Promise<() => Promise<void>> {
-  let remaining = count
-  let release = () => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  const address = '**/v2/upload/tus/*'
-  await page.route(address, async (route) => {
-    if (route.request().method() === 'PATCH' && remaining-- <= 0) await released
-    // The page may have aborted the request.
-    await route.continue().catch(() => {})
-  })
-  return async () => {
-    release()
-    await page.unroute(address)
-  }
-}
-
-/** Returns a function that returns how many login dialogs the browser wanted to show. */
-async function countLoginPrompts(): Promise<() => number> {
-  const session = await page.context().newCDPSession(page)
-  let prompts = 0
-  session.on('Fetch.requestPaused', ({ requestId }) => void session.send('Fetch.continueRequest', { requestId }).catch(() => {}))
-  session.on('Fetch.authRequired', ({ requestId }) => {
-    prompts++
-    void session.send('Fetch.continueWithAuth', { requestId, authChallengeResponse: { response: 'CancelAuth' } })
-  })
-  await session.send('Fetch.enable', { handleAuthRequests: true, patterns: [{ urlPattern: '*' }] })
-  return () => prompts
-}
-
-/** Checks the page without its player by axe in both colour schemes, and stores screenshots in three widths on request. */
-async function checkState(name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await page.evaluate(axe.source)
-    const violations = await page.evaluate(`axe.run({ exclude: ['vitascope-player'] }).then(({ violations }) =>
-      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`)
-    expect([name, colorScheme, violations]).toEqual([name, colorScheme, []])
-    for (const width of SCREENSHOTS === undefined ? [] : [390, 820, 1440]) {
-      await mkdir(SCREENSHOTS ?? '', { recursive: true })
-      await page.setViewportSize({ width, height: 900 })
-      await page.screenshot({ path: join(SCREENSHOTS ?? '', `${name}-${colorScheme}-${width}.png`), fullPage: true })
-    }
-  }
 }

@@ -58,7 +58,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   const outdated = new Map<string, number>()
   const currentHash = settingsHash(settings)
   const watch = watchJobs(api, () => wake(), log)
-  const ended = metrics.counter('vitascope_encoding_ffmpeg_runs_total', 'Ended Kubernetes Jobs, by outcome', ['outcome'])
+  const ended = metrics.counter('vitascope_encoding_kubernetes_jobs_ended_total', 'Ended Kubernetes Jobs, by outcome', ['outcome'])
   const failed = metrics.counter('vitascope_encoding_kubernetes_errors_total', 'Failed attempts to create, read or delete Kubernetes Jobs')
 
   const pass = async () => {

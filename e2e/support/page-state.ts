@@ -1,0 +1,23 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from '@jest/globals'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+
+const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
+
+/** Checks the page without its player by axe in both colour schemes, and stores screenshots in three widths on request. */
+export async function checkState(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.evaluate(axe.source)
+    const violations = await page.evaluate(`axe.run({ exclude: ['vitascope-player'] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`)
+    expect([name, colorScheme, violations]).toEqual([name, colorScheme, []])
+    for (const width of SCREENSHOTS === undefined ? [] : [390, 820, 1440]) {
+      await mkdir(SCREENSHOTS ?? '', { recursive: true })
+      await page.setViewportSize({ width, height: 900 })
+      await page.screenshot({ path: join(SCREENSHOTS ?? '', `${name}-${colorScheme}-${width}.png`), fullPage: true })
+    }
+  }
+}
