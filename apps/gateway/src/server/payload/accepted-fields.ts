@@ -39,7 +39,8 @@ export function toSchemaFields(
   { synonyms, readOnly }: AcceptedFields,
   problems: Problems,
 ): { payload: unknown; sentName: (name: string) => string } {
-  if (!isObject(received)) return { payload: received, sentName: (name) => name }
+  const hasOthers = readOnly !== undefined || Object.keys(synonyms).length > 0
+  if (!hasOthers || !isObject(received)) return { payload: received, sentName: (name) => name }
   const sentNames = new Map<string, string>()
   const fields = Object.entries(received).flatMap(([name, value]) => {
     const target = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined
