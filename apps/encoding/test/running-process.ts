@@ -109,6 +109,7 @@ async function startProcess(environment: TestEnvironment, main: string, env: Rec
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(SOURCES, main)], {
     env: {
       PATH: process.env['PATH'],
+      ...(process.env['NODE_COMPILE_CACHE'] && { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }),
       ...testKeyEnvironment(main.startsWith('worker/') ? 'worker' : 'encoding'),
       VITASCOPE_UPLOAD_SIGNING_KEY_FILE: keyFile,
       ...(process.env['VITASCOPE_FFMPEG'] && { VITASCOPE_FFMPEG: process.env['VITASCOPE_FFMPEG'] }),
