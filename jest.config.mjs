@@ -12,6 +12,7 @@ export default {
   roots: folders.map((folder) => `<rootDir>/${folder}`),
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/tools/strip.cjs' },
+  testSequencer: '<rootDir>/tools/jest-sequencer.mjs',
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',
