@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { apiChangesDrift, breakingApiProblems } from './api-changes.ts'
 import { boundaryProblems } from './boundaries.ts'
 import { chartDrift } from './chart-documents.ts'
 import { documentReferenceProblems } from './document-references.ts'
@@ -63,6 +64,7 @@ export const lintChecks: Check[] = [
   },
   { name: 'settings reference', run: async () => toProblem(await runNode('tools/settings-reference.ts', '--check')) },
   { name: 'problem reference', run: async () => toProblem(await runNode('tools/problem-reference.ts', '--check')) },
+  { name: 'reference of API changes', run: apiChangesDrift },
   { name: 'prose', run: inCheckout(proseProblems) },
   { name: 'links of documents', run: inCheckout(linkProblems) },
   { name: 'references of documents', run: inCheckout(documentReferenceProblems) },
@@ -97,6 +99,7 @@ export const contractChecks: Check[] = [
       return problem === '' ? {} : { problem }
     },
   },
+  { name: 'docs/openapi.json: breaking changes', run: breakingApiProblems },
   { name: 'docs/endpoints.csv', run: endpointProblems },
 ]
 

