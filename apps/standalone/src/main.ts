@@ -1,9 +1,9 @@
-import { rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import { ConfigError } from '@vitascope/config'
 import { PostgresError } from '@vitascope/embedded-postgres'
 import { createLogPrinter, type PlatformConfig, readPlatformConfig, StartError } from '@vitascope/platform'
-import { type Platform, readSystemKey, startPlatform } from './platform.ts'
+import { type Platform, startPlatform } from './platform.ts'
 
 const STOP_LIMIT_MS = 9_500
 /**
@@ -49,11 +49,7 @@ async function readyTable(config: PlatformConfig, platform: Platform, ms: number
     ['Metrics', platform.metricsUrl],
     ['Data', formatFolder(platform.dataDir)],
   ]
-  const key = await readSystemKey(platform.systemKeyFile)
-  if (key !== undefined && process.stdout.isTTY) {
-    rows.push(['System key', `${key}  (shown only once: save it)`])
-    await rm(platform.systemKeyFile)
-  } else if (key !== undefined) rows.push(['System key', `in ${relative(process.cwd(), platform.systemKeyFile)}`])
+  if (existsSync(platform.systemKeyFile)) rows.push(['System key', `in ${relative(process.cwd(), platform.systemKeyFile)}`])
   else if (config.systemKey !== undefined) rows.push(['System key', 'that of VITASCOPE_SYSTEM_KEY, unless it was regenerated since'])
   const width = Math.max(...rows.map(([name]) => name.length))
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}   ${value}`)

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FfmpegNotFound, findFfmpeg } from '@vitascope/media'
@@ -124,16 +123,4 @@ async function requireFreePort(host: string, port: number, setting: string): Pro
     })
     probe.listen(port, host, () => probe.close(() => resolve()))
   })
-}
-
-/**
- * Returns the system key in the file, or undefined if there is no file.
- */
-export async function readSystemKey(file: string): Promise<string | undefined> {
-  try {
-    return (await readFile(file, 'utf8')).trim()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
 }
