@@ -102,6 +102,30 @@ test('a video is uploaded, encoded, listed, changed, explained and deleted', asy
   expect([gone.code, JSON.parse(gone.errors)]).toEqual([1, expect.objectContaining({ code: 'video_not_found', status: 404 })])
 }, 150_000)
 
+test('captions are added, and a protected video is watched with a token', async () => {
+  const api = platform.withKey(tenant.key)
+  const uploaded = await run(['--json', 'upload', clip, '--wait'])
+  const id = lines(uploaded.output)[0]?.['video_id'] ?? ''
+  const file = join(folder, 'german.VTT')
+  await writeFile(file, 'WEBVTT\n\n00:01.000 --> 00:02.000\nGuten Abend\n')
+  const added = await run(['--json', 'captions', 'add', id, file, '--language', 'de'])
+  expect([added.code, lines(added.output)]).toEqual([0, [expect.objectContaining({ video_id: id, title: 'Deutsch', lines: 1 })]])
+  expect((await api.get<{ captions: object }>(`/video/${id}`)).body.captions).toMatchObject({
+    data: [{ title: 'Deutsch', language: 'de' }],
+  })
+  const wrong = await run(['captions', 'add', id, clip, '--language', 'de'])
+  expect([wrong.code, wrong.errors]).toEqual([2, expect.stringContaining('no ending of a caption file')])
+
+  expect((await run(['videos', 'update', id, '--require-token'])).code).toBe(0)
+  const token = await run(['--json', 'videos', 'token', id, '--expires-in', '600'])
+  const [{ hls = '', player = '' } = {}] = lines(token.output)
+  expect([token.code, player]).toEqual([0, expect.stringContaining(`${platform.url}/player/${id}?token=`)])
+  await waitFor(async () => (await fetch(hls.replace(/[?].*/, ''))).status === 403, { describe: 'the playlist to require a token' })
+  expect((await fetch(hls)).status).toBe(200)
+  expect((await run(['videos', 'update', id, '--no-require-token'])).code).toBe(0)
+  expect((await api.get<{ security: object }>(`/video/${id}`)).body.security).toMatchObject({ token_required_platform: false })
+}, 90_000)
+
 test('an interrupted upload continues where it ended', async () => {
   const large = join(folder, 'large.mp4')
   await writeFile(large, Buffer.concat([await readFile(clip), Buffer.alloc(200_000_000)]))

@@ -1,4 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { addCaptions, type CaptionFlags } from './commands/captions.ts'
 import { doctor } from './commands/doctor.ts'
 import { INSTALLATION_COMMANDS, runInInstallation } from './commands/installation.ts'
 import { cancelJob, retryJob, showJob, watchJob } from './commands/jobs.ts'
@@ -6,7 +7,16 @@ import { createKey, type KeyFlags, listKeys, listUsers, revokeKey } from './comm
 import { login } from './commands/login.ts'
 import { type ExplainFlags, explain, type PeriodFlags, showViews } from './commands/reports.ts'
 import { type UploadFlags, upload } from './commands/upload.ts'
-import { deleteVideo, type ListFlags, listVideos, showVideo, type UpdateFlags, updateVideo } from './commands/videos.ts'
+import {
+  createToken,
+  deleteVideo,
+  type ListFlags,
+  listVideos,
+  showVideo,
+  type TokenFlags,
+  type UpdateFlags,
+  updateVideo,
+} from './commands/videos.ts'
 import { type ListenFlags, listen, listWebhooks } from './commands/webhooks.ts'
 import { completionScript, SHELLS, type Shell } from './completion.ts'
 import { type Context, createContext, EXIT, type GlobalOptions } from './context.ts'
@@ -74,7 +84,7 @@ export function createProgram({ env, signal, setExitCode, version }: Surrounding
     )
     .action(async (sources: string[], flags: UploadFlags) => check(upload(sources, flags, await open()).then((failures) => failures === 0)))
 
-  const videos = group('videos', 'list, show, change and delete videos')
+  const videos = group('videos', 'list, show, change, protect and delete videos')
   videos
     .command('list')
     .description('list videos, newest last')
@@ -94,12 +104,33 @@ export function createProgram({ env, signal, setExitCode, version }: Surrounding
     .option('--title <title>', 'title')
     .option('--description <text>', 'description')
     .addOption(visibility())
+    .option('--require-token', 'viewers need a token')
+    .option('--no-require-token', 'viewers need no token')
+    .addHelpText('after', example('vitascope videos update 42 --title "Launch day"', 'vitascope videos update 42 --require-token'))
     .action(async (id: string, flags: UpdateFlags) => updateVideo(id, flags, await open()))
+  videos
+    .command('token')
+    .description('create a token with which a viewer watches a protected video')
+    .argument('<video>', 'id')
+    .option('--expires-in <seconds>', 'lifetime of the token, at most 86400', parseCount, 3_600)
+    .option('--ip <address>', 'the only address that may use it')
+    .addHelpText('after', example('vitascope videos token 42 --expires-in 600'))
+    .action(async (id: string, flags: TokenFlags) => createToken(id, flags, await open()))
   videos
     .command('delete')
     .description('delete a video with its media and files')
     .argument('<video>', 'id')
     .action(async (id: string) => deleteVideo(id, await open()))
+
+  group('captions', 'add captions to videos')
+    .command('add')
+    .description('add the captions of a file (.srt, .sbv, .sub, .vtt) to a video')
+    .argument('<video>', 'id')
+    .argument('<file>', 'path, at most 1 MiB')
+    .requiredOption('--language <code>', 'language code, such as en-GB')
+    .option('--title <title>', 'title that viewers select; the name of the language by default')
+    .addHelpText('after', example('vitascope captions add 42 english.vtt --language en-GB --title English'))
+    .action(async (id: string, file: string, flags: CaptionFlags) => addCaptions(id, file, flags, await open()))
 
   const jobs = group('jobs', 'show, watch, cancel and retry encode jobs')
   const jobCommand = (name: string, description: string, run: (id: string, context: Context) => Promise<void>) =>

@@ -138,7 +138,7 @@ describe('the types of the package', () => {
     60_000,
   )
 
-  test.each(['packages/sdk/README.md', 'docs/guides/use-the-sdk.md'])(
+  test.each(['packages/sdk/README.md', 'docs/guides/use-the-sdk.md', 'docs/tutorial/first-video-in-typescript.md'])(
     'the snippets of %s have correct types',
     async (document) => {
       const blocks = readFileSync(join(packageFolder, '../..', document), 'utf8').matchAll(/```ts\n(.*?)```/gs)
