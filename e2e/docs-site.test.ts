@@ -167,6 +167,18 @@ describeInBrowser('in a browser', () => {
     await page.context().close()
   }, 90_000)
 
+  test('the API reference has samples of the command line tool for operations that it covers', async () => {
+    const { page, problems } = await openPage()
+    await page.goto(`${platform.url}/docs/api#tag/videos/POST/video/upload`)
+    const operation = page.locator('section[id$="POST/video/upload"]').first()
+    await operation.getByText('curl', { exact: false }).first().waitFor({ timeout: 30_000 })
+    await operation.getByRole('button', { name: /Curl/ }).first().click()
+    await page.getByRole('option', { name: 'vitascope' }).click()
+    await operation.getByText('vitascope upload clip.mp4', { exact: false }).first().waitFor()
+    expect(problems).toEqual([])
+    await page.context().close()
+  }, 60_000)
+
   test('the theme that a reader chose applies to the guides and the API reference', async () => {
     const { page } = await openPage({ colorScheme: 'light' })
     await page.goto(`${platform.url}/docs/guides/find-videos`)

@@ -40,7 +40,7 @@ function configuration(): object {
     forceDarkModeState: isDark ? 'dark' : 'light',
     defaultOpenFirstTag: true,
     documentDownloadType: 'json',
-    // Samples in curl, TypeScript (fetch) and Python only.
+    // Generated samples in curl, TypeScript (fetch) and Python only. The document has those of the command line tool.
     hiddenClients: hiddenClients(),
     defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
     authentication: { preferredSecurityScheme: 'bearer', securitySchemes: { basic: { username: 'KEY', password: 'x' } } },

@@ -7,6 +7,7 @@ import { flatFields } from '../payload/payload-schema.ts'
 import { findSuccessor } from '../route/deprecation.ts'
 import type { Route } from '../route/route.ts'
 import { indexRoutes, type PathEntry, publicName, type Target } from '../route/route-index.ts'
+import { codeSamples } from './code-samples.ts'
 import { operationTexts } from './operation-texts.ts'
 import { problemResponses } from './problem-responses.ts'
 import { tagObjects, tagPosition } from './tags.ts'
@@ -127,6 +128,7 @@ function operation(target: Target, names: readonly string[], payload: PayloadSha
     'x-access': route.access,
     'x-cost': route.cost,
     ...(Object.keys(route.errorCodes).length > 0 && { 'x-refusals': route.errorCodes }),
+    ...codeSamples(target),
     request: {
       params: buildPathSchema(target, names),
       query: buildQuerySchema(target),
