@@ -183,6 +183,31 @@ describe('every route', () => {
     expect(unsupported && (await change(unsupported, '*')).body).toMatchObject({ status: 400, errors: [{ field: 'If-Match' }] })
   })
 
+  test('rejects If-Match after a change of what a video shares with other records', async () => {
+    const { video_id, media_id } = await fixture.video()
+    const { body: other } = await platform.system.post<{ id: string }>(`/media/${media_id}/publish`, {})
+    const { body: presentation } = await platform.system.post<{ id: string }>('/presentation', {
+      ...{ organisation_id: owner.organisationId, title: 'Launch', user_id: owner.userId },
+    })
+    const readTag = async () => (await platform.system.get(`/video/${video_id}`)).headers.get('etag') ?? ''
+    const send = (method: string, path: string, payload: object, headers = {}) =>
+      platform.system.send(method, path, { body: JSON.stringify(payload), headers: { 'content-type': 'application/json', ...headers } })
+    for (const [method, path, payload] of [
+      ['PUT', `/media/${media_id}`, { title: 'Another title' }],
+      ['PATCH', `/video/${other.id}`, { security: { token_required_platform: 1 } }],
+      ['PUT', `/media/${media_id}`, { token_required_platform: 0 }],
+      ['PUT', `/presentation/${presentation.id}`, { video_id }],
+      ['DELETE', `/presentation/${presentation.id}`, {}],
+      ['POST', `/tag/video/add/${video_id}`, { tags: ['late'] }],
+    ] as const) {
+      const etag = await readTag()
+      expect([path, (await send(method, path, payload)).status]).toEqual([path, 200])
+      const late = await send('PATCH', `/video/${video_id}`, { title: 'late' }, { 'if-match': etag })
+      expect([method, path, late.status]).toEqual([method, path, 412])
+    }
+    expect((await send('PATCH', `/video/${video_id}`, { title: 'in time' }, { 'if-match': await readTag() })).status).toBe(200)
+  })
+
   test('changes no record of another organisation', async () => {
     const before = await rows()
     const referencesRecord = (o: Operation) =>

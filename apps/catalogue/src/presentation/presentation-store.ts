@@ -124,12 +124,13 @@ async function linkVideo(tx: Transaction, presentationId: string, { videoId, org
     organisationId,
   ])
   if (!video || !(await lockMedia(tx, video.media_id, organisationId))) throw notFound('video', videoId)
-  await tx.query('update video set presentation_id = $1 where video_id = $2', [presentationId, videoId])
+  await tx.query('update video set presentation_id = $1, update_time = clock_timestamp() where video_id = $2', [presentationId, videoId])
 }
 
 async function unlinkVideos(tx: Transaction, { presentationId, organisationId }: Presentation): Promise<void> {
   await tx.query(
-    `update video set presentation_id = '' where presentation_id = $1::text and presentation_id <> '' and organisation_id = $2`,
+    `update video set presentation_id = '', update_time = clock_timestamp()
+     where presentation_id = $1::text and presentation_id <> '' and organisation_id = $2`,
     [presentationId, organisationId],
   )
 }

@@ -11,7 +11,7 @@ import type { Media, MediaFields } from './media/media.ts'
 import { type LockedMedia, lockMedia, type MediaKey, saveState } from './media/media-lock.ts'
 import { listFileNames, readSet, type StoredSet } from './media/rendition-set.ts'
 import { createAcceptedStatus, type Status } from './media/status.ts'
-import { findFirstVideoId } from './media/video-lock.ts'
+import { findFirstVideoId, recordChangeOfVideos } from './media/video-lock.ts'
 
 export interface Replacement {
   videoId: string
@@ -64,6 +64,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
           [before.mediaId, after.title, after.originalFilename, after.tokenRequired, after.gifStatus],
         )
         if (!row) throw new Error(`media ${before.mediaId} disappeared while it was locked`)
+        if (after.title !== before.title || after.tokenRequired !== before.tokenRequired) await recordChangeOfVideos(tx, before.mediaId)
         if (after.tokenRequired && !before.tokenRequired) await rotateDeliveryUrls(tx, before.mediaId)
         return toMedia(row)
       }, signal),

@@ -3,7 +3,7 @@ import type { Db, Transaction } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
 import { adoptPresentation } from '../presentation/presentation-store.ts'
 import { rotateDeliveryUrls } from '../publishing/media/delivery-set.ts'
-import { lockMediaOfVideo, lockVideo, type VideoKey } from '../publishing/media/video-lock.ts'
+import { lockMediaOfVideo, lockVideo, recordChangeOfVideos, type VideoKey } from '../publishing/media/video-lock.ts'
 import { EFFECTIVE_SETTING } from '../setting/setting-store.ts'
 import { requireReferencedRecords } from './check-references.ts'
 import { restrictsAccess, type Video } from './video.ts'
@@ -48,6 +48,7 @@ export function createVideoStore(db: Db): VideoStore {
             after.mediaTitle,
             after.tokenRequired,
           ])
+          await recordChangeOfVideos(tx, before.mediaId)
         }
         if (after.presentationId !== '' && after.presentationId !== before.presentationId)
           await adoptPresentation(tx, { ...before, presentationId: after.presentationId })

@@ -63,3 +63,8 @@ export async function recordChange(tx: Transaction, videoId: string, byUserId: s
   if (!row) throw new Error(`video ${videoId} disappeared while it was locked`)
   return row.update_time
 }
+
+/** Records a change of fields that all videos of a locked media share, such as its title, as a change of each video. */
+export async function recordChangeOfVideos(tx: Transaction, mediaId: string): Promise<void> {
+  await tx.query('update video set update_time = clock_timestamp() where media_id = $1', [mediaId])
+}
