@@ -36,6 +36,8 @@ beforeAll(async () => {
     // The packages of the tutorial have no dependencies. Global ones are installed for this test only.
     ...{ npm_config_prefix: join(folder, 'global'), npm_config_offline: 'true', npm_config_audit: 'false' },
     ...{ XDG_CONFIG_HOME: join(folder, 'config'), XDG_STATE_HOME: join(folder, 'state') },
+    // Settings of the command line tool do not stop the platform. Each command of the tutorial works with them.
+    ...{ VITASCOPE_HOME: checkout, VITASCOPE_URL: url },
   }
   platform = spawn('bash', ['-c', await readStart()], { cwd: checkout, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [platform.stdout, platform.stderr]) stream?.on('data', (bytes: Buffer) => (printed += bytes.toString()))

@@ -2,7 +2,7 @@
 export type Json = { [name: string]: unknown }
 
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
-/** Path of the operation that stands for a webhook event. */
+/** A webhook event is compared as an operation below this path. */
 const EVENT_PATH = '/webhook-events/'
 
 /**

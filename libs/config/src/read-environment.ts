@@ -47,8 +47,8 @@ export interface Reader {
   url(name: string, setting: UrlSetting): string | undefined
   /** Adds a problem that the caller found. It must start with the name of the setting. */
   addProblem(problem: string): void
-  /** Rejects every setting that starts with `prefix` and was not read. */
-  rejectUnknown(prefix: string): void
+  /** Rejects every setting that starts with `prefix` and was not read. `others` are settings of other programs. */
+  rejectUnknown(prefix: string, others?: readonly string[]): void
   /** Throws if there are any problems. */
   check(): void
 }
@@ -183,8 +183,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
       return checkUrl(name, raw(name), setting.protocols)
     },
     addProblem,
-    rejectUnknown(prefix) {
-      const unknown = Object.keys(env).filter((name) => name.startsWith(prefix) && !known.has(name))
+    rejectUnknown(prefix, others = []) {
+      const unknown = Object.keys(env).filter((name) => name.startsWith(prefix) && !known.has(name) && !others.includes(name))
       for (const name of unknown.sort()) addProblem(`${name} is not a setting`)
     },
     check() {

@@ -54,6 +54,9 @@ const SECRETS = [
   ...SERVICES.flatMap((service) => [`VITASCOPE_${service}_DATABASE_URL`, `VITASCOPE_${service}_DATABASE_DIRECT_URL`]),
 ]
 
+/** Settings of the command line tool, which may be exported in the shell that starts the platform. */
+const CLIENT_SETTINGS = ['VITASCOPE_HOME', 'VITASCOPE_KEY', 'VITASCOPE_ORGANISATION', 'VITASCOPE_URL']
+
 /** Settings that are forwarded unchanged. */
 const FORWARDED = [
   'VITASCOPE_LOG_LEVEL',
@@ -188,7 +191,7 @@ export function readPlatformConfig(env: NodeJS.ProcessEnv): PlatformConfig {
   if (config.poolerUrl !== undefined && config.databaseUrl === undefined)
     read.addProblem('VITASCOPE_DATABASE_POOLER_URL requires VITASCOPE_DATABASE_URL')
   if (config.opsPort === port) read.addProblem('VITASCOPE_OPS_PORT must differ from VITASCOPE_PORT')
-  read.rejectUnknown('VITASCOPE_')
+  read.rejectUnknown('VITASCOPE_', CLIENT_SETTINGS)
   read.check()
   return config
 }

@@ -6,8 +6,8 @@ export function formatEtag(hash: string, updateTime: Date | undefined): string {
 }
 
 /**
- * Returns the times of the last change in the ETags of `If-Match`, one of which the record must have. Returns undefined
- * if the change is unconditional: there is no header, or it is `*`.
+ * Returns the times of the last change in the ETags of `If-Match`, one of which the record must have. Without the header,
+ * or with `*`, the change is unconditional, and the result has no times.
  */
 export function readIfMatch(header: string | undefined, isConditional: boolean): { expectedUpdateTimes?: readonly number[] } {
   if (header === undefined) return {}
