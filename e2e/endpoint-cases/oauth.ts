@@ -42,7 +42,10 @@ function invalidFieldCalls(method: 'POST' | 'PUT', tokenPath: string, organisati
     ...['javascript:alert(1)', '//evil.example', 'ftp://a.example', 'https:evil', 'java\tscript:x'].map((auth_url) =>
       buildRejectedCall({ auth_url }, 'auth_url'),
     ),
-    buildRejectedCall({ secret: '1', colour: 'red' }, 'secret', 'colour'),
+    // PUT accepts a record as it was read.
+    ...(method === 'POST'
+      ? [buildRejectedCall({ deleted: '1', id: '1', date_created: 'x', colour: 'red' }, 'deleted', 'id', 'date_created', 'colour')]
+      : [buildRejectedCall({ id: '1', secret: '1', colour: 'red' }, 'secret', 'colour')]),
   ]
 }
 

@@ -61,7 +61,10 @@ const badPayloads = (call: Pick<RejectedCall, 'method' | 'path'>): RejectedCall[
     fields: ['show.at_end', 'show.during.start', 'show.during.end'],
   },
   { ...call, payload: { title: 'a', show: { during: { start: '00:02', end: '00:01' } } }, status: 400, fields: ['show.during'] },
-  { ...call, payload: { title: 'a', colour: 'red' }, status: 400, fields: ['colour'] },
+  // PUT accepts an overlay as it was read.
+  ...(call.method === 'POST'
+    ? [{ ...call, payload: { title: 'a', overlay_id: '1', in_player_ad_id: '1' }, status: 400, fields: ['overlay_id', 'in_player_ad_id'] }]
+    : [{ ...call, payload: { title: 'a', overlay_id: '1', colour: 'red' }, status: 400, fields: ['colour'] }]),
   { ...call, payload: { title: 'a', associated_with_media_id: '7' }, status: 404, code: 'media_not_found' },
   { ...call, caller: 'guest', payload: { title: 'a' }, status: 401 },
 ]

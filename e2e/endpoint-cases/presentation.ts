@@ -55,7 +55,10 @@ function badFields(method: string, path: string): RejectedCall[] {
       'user_id',
       'video_id',
     ]),
-    buildRejectedCall({ ...good, colour: 'red' }, ['colour']),
+    // PUT accepts a record as it was read.
+    ...(method === 'POST'
+      ? [buildRejectedCall({ ...good, status: 'ok', id: '1', date_created: '2030-01-01 00:00:00' }, ['date_created', 'id', 'status'])]
+      : [buildRejectedCall({ ...good, id: '1', colour: 'red' }, ['colour'])]),
   ]
 }
 
