@@ -212,11 +212,11 @@ const IF_MATCH = z.object({
     .string()
     .regex(/^(\*|"[\w-]{27}\.\d{1,15}")$/)
     .optional()
+    // An example would be in the samples of the API page, which would fail because of it.
     .meta({
       description:
         'An `ETag` that GET of the same path returned to a key of the organisation. If the record has changed since then, the response is 412 and the ' +
         'record stays as it is. `*` and no header change it in any case.',
-      example: '"yPOd5sJkKD1QWBzJ4Y3xw0fZk8o.1924991999000"',
     }),
 })
 
