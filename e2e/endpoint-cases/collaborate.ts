@@ -143,9 +143,9 @@ export const collaborateRows: NounRows = {
           date_modified: entry['date_created'],
           clips: [],
         })
-        const nobodys = await clients.system.send<{ id: string }>('POST', `/collaborate/${video_id}`)
-        expect(nobodys).toMatchObject({ status: 200, body: { data: { user_id: '' } } })
-        expect(await read(fixture, nobodys.body.id)).toMatchObject({ user_id: '', email: '', is_uploader_account: false })
+        const entryWithoutUser = await clients.system.send<{ id: string }>('POST', `/collaborate/${video_id}`)
+        expect(entryWithoutUser).toMatchObject({ status: 200, body: { data: { user_id: '' } } })
+        expect(await read(fixture, entryWithoutUser.body.id)).toMatchObject({ user_id: '', email: '', is_uploader_account: false })
 
         const key = { 'idempotency-key': 'an entry' }
         const sendOnce = (body: URLSearchParams) =>

@@ -16,8 +16,8 @@ const texts = {
   button_text: buildText(100),
 }
 const captures = { capture_names: true, capture_company_name: '1', capture_opt_in: 1 }
-const everything = { name: buildText(255), company_name: buildText(255), email: 'ada@example.org', opt_in: true }
-const nothing = '/contact-form/999999'
+const fullSubmission = { name: buildText(255), company_name: buildText(255), email: 'ada@example.org', opt_in: true }
+const unknownForm = '/contact-form/999999'
 
 const newForm = async ({ clients }: Fixture, fields: Record<string, unknown> = {}): Promise<ContactForm> => {
   const { status, body } = await clients.uploader.post<ContactForm>('/contact-form', { primary_text: 'Who are you?', ...fields })
@@ -66,7 +66,7 @@ export const contactFormRows: NounRows = {
         const path = `/contact-form/${(await newForm(fixture)).contact_form_id}`
         return [
           { caller: 'otherTenant', method: 'GET', path, status: 404, code: 'contact_form_not_found' },
-          { method: 'GET', path: nothing, status: 404, code: 'contact_form_not_found' },
+          { method: 'GET', path: unknownForm, status: 404, code: 'contact_form_not_found' },
           { caller: 'guest', method: 'GET', path, status: 401 },
         ]
       },
@@ -97,7 +97,7 @@ export const contactFormRows: NounRows = {
       },
       async rejectedCalls({ otherTenant }) {
         const call = { method: 'POST', path: '/contact-form' }
-        const tooMuch = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, `${text}ä`]))
+        const tooLong = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, `${text}ä`]))
         return [
           { ...call, payload: {}, status: 400, fields: ['primary_text', 'reference'] },
           {
@@ -106,7 +106,7 @@ export const contactFormRows: NounRows = {
             status: 400,
             fields: ['primary_text', 'reference'],
           },
-          { ...call, payload: tooMuch, status: 400, fields: Object.keys(texts) },
+          { ...call, payload: tooLong, status: 400, fields: Object.keys(texts) },
           {
             ...call,
             payload: { reference: 'r', gated: 2, capture_names: 'yes', created_by_user_id: '1' },
@@ -149,7 +149,7 @@ export const contactFormRows: NounRows = {
         const change = { path: `/video/${video_id}`, payload: { contact_form_id: foreign.body.contact_form_id } }
         return [
           { caller: 'otherTenant', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
-          { method: 'DELETE', path: nothing, status: 404, code: 'contact_form_not_found' },
+          { method: 'DELETE', path: unknownForm, status: 404, code: 'contact_form_not_found' },
           { caller: 'guest', method: 'DELETE', path, status: 401 },
           { method: 'PATCH', ...change, status: 404, code: 'contact_form_not_found' },
           { caller: 'system', method: 'PUT', ...change, status: 404, code: 'contact_form_not_found' },
@@ -162,16 +162,16 @@ export const contactFormRows: NounRows = {
       async works(fixture) {
         const { contact_form_id } = await newForm(fixture, captures)
         const { video_id } = await fixture.video()
-        const submission_id = await send(fixture, contact_form_id, { ...everything, video_id })
+        const submission_id = await send(fixture, contact_form_id, { ...fullSubmission, video_id })
         const { body } = await fixture.clients.owner.get(`/contact-form/${contact_form_id}/submission`)
-        expect(body).toEqual([{ submission_id, ...everything, opt_in: '1', video_id, time_created: expect.any(String) }])
+        expect(body).toEqual([{ submission_id, ...fullSubmission, opt_in: '1', video_id, time_created: expect.any(String) }])
       },
       async rejectedCalls(fixture) {
         const all = `/contact-form/${(await newForm(fixture, captures)).contact_form_id}/submission`
         const plain = `/contact-form/${(await newForm(fixture)).contact_form_id}/submission`
         const { video_id } = await fixture.video()
         await fixture.clients.owner.patch(`/video/${video_id}`, { enabled: 0 })
-        const closed = await closedForm(fixture)
+        const inactive = await createInactiveForm(fixture)
         const call = { caller: 'guest' as const, method: 'POST' }
         const good = { email: 'ada@example.org' }
         return [
@@ -181,19 +181,19 @@ export const contactFormRows: NounRows = {
           {
             ...call,
             path: all,
-            payload: { ...everything, name: buildText(256), company_name: buildText(256), email: `a@${'b'.repeat(253)}` },
+            payload: { ...fullSubmission, name: buildText(256), company_name: buildText(256), email: `a@${'b'.repeat(253)}` },
             ...{ status: 400, fields: ['name', 'company_name', 'email'] },
           },
-          { ...call, path: plain, payload: everything, status: 400, fields: ['name', 'company_name', 'opt_in'] },
+          { ...call, path: plain, payload: fullSubmission, status: 400, fields: ['name', 'company_name', 'opt_in'] },
           ...['ada', 'ada@', 'a b@c', 'a@b\r\nBcc: c@d', '<a>@b'].map((email) => ({
             ...{ ...call, path: plain, payload: { email }, status: 400, fields: ['email'] },
           })),
           { ...call, path: plain, payload: { ...good, submission_id: '1' }, status: 400, fields: ['submission_id'] },
           { ...call, path: plain, payload: { ...good, video_id: '7' }, status: 404, code: 'video_not_found' },
           { ...call, path: plain, payload: { ...good, video_id }, status: 404, code: 'video_not_found' },
-          { ...call, path: `${nothing}/submission`, payload: good, status: 404, code: 'contact_form_not_found' },
-          { ...call, path: `/contact-form/${closed}/submission`, payload: {}, status: 400 },
-          { ...call, path: `/contact-form/${closed}/submission`, payload: good, status: 404, code: 'contact_form_not_found' },
+          { ...call, path: `${unknownForm}/submission`, payload: good, status: 404, code: 'contact_form_not_found' },
+          { ...call, path: `/contact-form/${inactive}/submission`, payload: {}, status: 400 },
+          { ...call, path: `/contact-form/${inactive}/submission`, payload: good, status: 404, code: 'contact_form_not_found' },
         ]
       },
     },
@@ -221,7 +221,7 @@ export const contactFormRows: NounRows = {
         const path = `/contact-form/${contact_form_id}/submission`
         return [
           { caller: 'otherTenant', method: 'GET', path, status: 404, code: 'contact_form_not_found' },
-          { method: 'GET', path: `${nothing}/submission`, status: 404, code: 'contact_form_not_found' },
+          { method: 'GET', path: `${unknownForm}/submission`, status: 404, code: 'contact_form_not_found' },
           { method: 'GET', path: `${path}?limit=1001`, status: 400, fields: ['limit'] },
           { caller: 'guest', method: 'GET', path, status: 401 },
         ]
@@ -251,7 +251,7 @@ export const contactFormRows: NounRows = {
           { caller: 'otherTenant', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
           { method: 'DELETE', path: pathOfOtherForm, status: 404, code: 'submission_not_found' },
           { method: 'DELETE', path: `/contact-form/${contact_form_id}/submission/x`, status: 404, code: 'submission_not_found' },
-          { method: 'DELETE', path: `${nothing}/submission/1`, status: 404, code: 'contact_form_not_found' },
+          { method: 'DELETE', path: `${unknownForm}/submission/1`, status: 404, code: 'contact_form_not_found' },
           { caller: 'guest', method: 'DELETE', path, status: 401 },
         ]
       },
@@ -270,7 +270,7 @@ export const contactFormRows: NounRows = {
 }
 
 /** Returns the form of an organisation that was disabled after its creation. */
-async function closedForm({ clients, platform }: Fixture): Promise<string> {
+async function createInactiveForm({ clients, platform }: Fixture): Promise<string> {
   const { organisationId, key } = await createTenant(platform.system)
   const { body } = await platform.withKey(key).post<ContactForm>('/contact-form', { reference: 'closed' })
   await clients.system.put(`/organisation/${organisationId}`, { status: 'inactive' })

@@ -29,13 +29,13 @@ const countDownloads = async ({ clients, owner, playing }: Fixture) => {
   expect(status).toBe(200)
   return body
 }
-const rejectedReports = (path: string, { owner, otherTenant }: Fixture) => [
+const listRejectedReportCalls = (path: string, { owner, otherTenant }: Fixture) => [
   { method: 'GET', path: path.replace('ORGANISATION', otherTenant.organisationId), status: 403, code: 'foreign_organisation' },
   { method: 'GET', path: `${path.replace('ORGANISATION', owner.organisationId)}?date_start=x`, status: 400, fields: ['date_start'] },
   { caller: 'system' as const, method: 'GET', path: path.replace('ORGANISATION', '999999'), status: 404 },
   { caller: 'guest' as const, method: 'GET', path: path.replace('ORGANISATION', owner.organisationId), status: 401 },
 ]
-const rejectedLimits = (call: { method: string; path: string }, payload: Record<string, unknown>) => [
+const listRejectedDownloadCalls = (call: { method: string; path: string }, payload: Record<string, unknown>) => [
   { ...call, payload: { ...payload, expires_in: 0 }, status: 400, fields: ['expires_in'] },
   { ...call, payload: { ...payload, expires_in: 86_401, ip: '300.1.1.1' }, status: 400, fields: ['expires_in', 'ip'] },
   { ...call, payload: { ...payload, extra: 1 }, status: 400, fields: ['extra'] },
@@ -64,8 +64,8 @@ export const downloadRows: NounRows = {
         await fixture.clients.uploader.patch(path, { video_title: 'clip.mp4' })
         expect((await create(fixture, { file: key })).filename).toBe('clip.mp4')
         await fixture.clients.uploader.patch(path, { video_title: video.video_title })
-        const sound = await create(fixture, { file: 'audio' })
-        expect((await save(sound.url)).bytes.equals(Buffer.from(await (await fetch(video.uri.audio)).arrayBuffer()))).toBe(true)
+        const audio = await create(fixture, { file: 'audio' })
+        expect((await save(audio.url)).bytes.equals(Buffer.from(await (await fetch(video.uri.audio)).arrayBuffer()))).toBe(true)
         // The token is valid for this file only, and not for the address of another viewer.
         const token = /~([^/]+)\//.exec(file.url)?.[1]
         const other = await fetch(`${video.uri.hls}?token=${token}`)
@@ -97,7 +97,7 @@ export const downloadRows: NounRows = {
           { ...call, payload: { file: 'captions' }, path: `/video/${failed}/download`, status: 404, code: 'file_not_found' },
           { ...call, payload: { file: 'h264_9999' }, status: 404, code: 'file_not_found' },
           { ...call, payload: { file: 'audio' }, path: `/video/${failed}/download`, status: 404, code: 'file_not_found' },
-          ...rejectedLimits(call, { file: 'audio' }),
+          ...listRejectedDownloadCalls(call, { file: 'audio' }),
         ]
       },
     },
@@ -108,7 +108,7 @@ export const downloadRows: NounRows = {
         const saved = await save(original.url)
         expect([saved.status, saved.bytes.length]).toEqual([200, original.bytes])
         expect(saved.disposition).toBe(`attachment; filename=${original.filename}`)
-        // An MP4 file as it was uploaded.
+        // The uploaded file is an MP4 file.
         expect(saved.bytes.subarray(4, 8).toString('latin1')).toBe('ftyp')
       },
       async rejectedCalls(fixture) {
@@ -117,7 +117,7 @@ export const downloadRows: NounRows = {
         const call = { method: 'POST', path: `/video/${video_id}/download/original` }
         return [
           { ...call, payload: {}, path: `/video/${failed}/download/original`, status: 404, code: 'file_not_found' },
-          ...rejectedLimits(call, {}),
+          ...listRejectedDownloadCalls(call, {}),
         ]
       },
     },
@@ -139,7 +139,7 @@ export const downloadRows: NounRows = {
         const past = await clients.owner.get(`/analytics/downloads/${owner.organisationId}?date_end=2020-01-01`)
         expect(past.body).toMatchObject({ original: 0, mp4: 0, days: [], date_end: '2020-01-01' })
       },
-      rejectedCalls: async (fixture) => rejectedReports('/analytics/downloads/ORGANISATION', fixture),
+      rejectedCalls: async (fixture) => listRejectedReportCalls('/analytics/downloads/ORGANISATION', fixture),
     },
     {
       endpoint: 'GET /analytics/downloads/{organisation_id}/video/{video_id}',
@@ -154,7 +154,7 @@ export const downloadRows: NounRows = {
         expect(body).toMatchObject({ video_id: '999999', original: 0, mp4: 0, audio: 0, caption: 0, days: [] })
         expect(await countDownloads(fixture)).toMatchObject({ video_id, organisation_id: owner.organisationId })
       },
-      rejectedCalls: async (fixture) => rejectedReports('/analytics/downloads/ORGANISATION/video/7', fixture),
+      rejectedCalls: async (fixture) => listRejectedReportCalls('/analytics/downloads/ORGANISATION/video/7', fixture),
     },
   ],
   samples: {

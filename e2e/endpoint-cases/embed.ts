@@ -26,7 +26,7 @@ async function createHiddenVideo(fixture: Fixture) {
   return id
 }
 
-/** Returns calls with each limit at n+1, and calls by callers that must not see the video. */
+/** Returns calls that exceed each limit by one, and calls by callers that must not see the video. */
 async function listRejectedCalls(fixture: Fixture, prefix: string): Promise<RejectedCall[]> {
   const [open, hidden, expired] = [await createVideo(fixture), await createHiddenVideo(fixture), await createVideo(fixture)]
   await fixture.clients.owner.patch(`/video/${expired}`, { content_expiry: { time: '2020-01-01 00:00:00', message: 'Over' } })
@@ -95,8 +95,11 @@ export const embedRows: NounRows = {
           `/setting/${fixture.owner.organisationId}`,
           profile,
         )
-        const dressed = await createVideo(fixture, { settings_id: setting.body.message.created })
-        expect(await fetchCode(fixture, `/embed/${dressed}/iframe`)).toEqual({ ...frame, src: `${url}/player/${dressed}` })
+        const videoWithProfile = await createVideo(fixture, { settings_id: setting.body.message.created })
+        expect(await fetchCode(fixture, `/embed/${videoWithProfile}/iframe`)).toEqual({
+          ...frame,
+          src: `${url}/player/${videoWithProfile}`,
+        })
         // The organisation of a video gets its embed code before the video is public.
         const hidden = await createHiddenVideo(fixture)
         expect((await fetchCode(fixture, `/embed/${hidden}/iframe`, 'owner'))['src']).toBe(`${url}/player/${hidden}`)

@@ -27,7 +27,7 @@ async function create({ clients, owner }: Fixture, fields: Record<string, unknow
 }
 
 /** Waits until the file of the presentation is processed. */
-function processed({ clients }: Fixture, id: string): Promise<Presentation> {
+function waitUntilProcessed({ clients }: Fixture, id: string): Promise<Presentation> {
   const check = async () => {
     const { body } = await clients.owner.get<Presentation>(`/presentation/${id}`)
     return body.status.message !== 'processing' && body
@@ -36,7 +36,7 @@ function processed({ clients }: Fixture, id: string): Promise<Presentation> {
 }
 
 /** Returns calls with fields and texts that no write accepts. */
-function badFields(method: string, path: string): RejectedCall[] {
+function listInvalidFieldCalls(method: string, path: string): RejectedCall[] {
   const good = { title: 'a' }
   const buildRejectedCall = (payload: Record<string, unknown>, fields: string[]): RejectedCall => ({
     caller,
@@ -70,7 +70,7 @@ export const presentationRows: NounRows = {
       async works(fixture) {
         const { owner, clients } = fixture
         const id = await addSlides(fixture, buildPdf(2))
-        const processedPresentation = await processed(fixture, id)
+        const processedPresentation = await waitUntilProcessed(fixture, id)
         expect(processedPresentation).toMatchObject({
           ...{ id, filename: 'launch.pdf', title: 'launch', number_of_slides: 2, video_id: '' },
           status: { ...awaiting, reason: '' },
@@ -91,7 +91,7 @@ export const presentationRows: NounRows = {
         }
         // Another file adds its pages after the existing ones.
         await addSlides(fixture, buildPdf(1), { presentationId: id })
-        const longer = await processed(fixture, id)
+        const longer = await waitUntilProcessed(fixture, id)
         expect(longer).toMatchObject({
           filename: 'launch.pdf',
           url: processedPresentation.url,
@@ -103,10 +103,13 @@ export const presentationRows: NounRows = {
         // A file for an unknown id changes nothing; the catalogue reports the reason to its
         // organisation.
         await addSlides(fixture, Buffer.from('no presentation'), { presentationId: id })
-        const after = await processed(fixture, id)
+        const after = await waitUntilProcessed(fixture, id)
         expect(after).toEqual({ ...longer, status: { ...longer.status, reason: expect.stringContaining('supported format') } })
         expect((await clients.guest.get<Presentation>(`/presentation/${id}`)).body.status.reason).toBe('')
-        const failed = await processed(fixture, await addSlides(fixture, Buffer.from('PK\x03\x04 nothing'), { filename: 'x'.repeat(255) }))
+        const failed = await waitUntilProcessed(
+          fixture,
+          await addSlides(fixture, Buffer.from('PK\x03\x04 nothing'), { filename: 'x'.repeat(255) }),
+        )
         expect(failed).toMatchObject({ status: { message: 'failed', code: 4002 }, slides: {}, number_of_slides: 0 })
 
         // A presentation has the protection of its video, and accepts tokens of the video.
@@ -160,7 +163,7 @@ export const presentationRows: NounRows = {
         const path = '/presentation'
         const good = { title: 'a', organisation_id: owner.organisationId }
         return [
-          ...badFields('POST', path).map((rejectedCall) => ({
+          ...listInvalidFieldCalls('POST', path).map((rejectedCall) => ({
             ...rejectedCall,
             payload: { organisation_id: owner.organisationId, ...(rejectedCall.payload as Record<string, unknown>) },
           })),
@@ -181,7 +184,7 @@ export const presentationRows: NounRows = {
       async works(fixture) {
         const { otherTenant, clients } = fixture
         const id = await addSlides(fixture, buildPdf(2))
-        await processed(fixture, id)
+        await waitUntilProcessed(fixture, id)
         const put = async (payload: Record<string, unknown>) => {
           const { status, body } = await clients.system.put<Presentation>(`/presentation/${id}`, payload)
           expect(status).toBe(200)
@@ -207,7 +210,7 @@ export const presentationRows: NounRows = {
         const foreign =
           (await fixture.clients.otherTenant.get<{ videos: { video_id: string }[] }>('/video')).body.videos[0]?.video_id ?? '5'
         return [
-          ...badFields('PUT', path),
+          ...listInvalidFieldCalls('PUT', path),
           timing({ '1': { seconds: 0 } }, ['slides.1']),
           timing({ '1': { seconds: 604_801 } }, ['slides.1.seconds']),
           timing({ '1': { seconds: -1 } }, ['slides.1.seconds']),

@@ -88,7 +88,7 @@ async function buildMaxSetting(fixture: Fixture) {
   return { payload: { ...max, rolls }, shown: { ...maxInResponse, rolls: JSON.stringify(rolls) } }
 }
 
-const tooMuch = {
+const outOfRange = {
   title: buildText(51),
   lowest_quality_version: 99,
   highest_quality_version: 6_001,
@@ -103,10 +103,10 @@ const tooMuch = {
   javascript_api_allowed_domains: buildText(2_001),
   is_auto_play: 2,
 }
-const tooMuchNames = Object.keys(tooMuch).map((name) => (name === 'rolls' ? 'rolls.pre' : name))
+const outOfRangeNames = Object.keys(outOfRange).map((name) => (name === 'rolls' ? 'rolls.pre' : name))
 
 /** Read-only fields and unknown fields. */
-const denied = {
+const unsettable = {
   ...{
     settings_id: '7',
     organisation_id: '7',
@@ -188,8 +188,8 @@ export const settingRows: NounRows = {
         const { video_id } = await fixture.video()
         const post = { method: 'POST', path, status: 400 }
         return [
-          { ...post, payload: tooMuch, fields: tooMuchNames },
-          { ...post, payload: denied, fields: Object.keys(denied) },
+          { ...post, payload: outOfRange, fields: outOfRangeNames },
+          { ...post, payload: unsettable, fields: Object.keys(unsettable) },
           { ...post, payload: { logo_destination_url: 'javascript:alert(1)' }, fields: ['logo_destination_url'] },
           { ...post, payload: { ga_tracker_id: `');alert(1)//`, ga_tracker_domain: '<' }, fields: ['ga_tracker_id', 'ga_tracker_domain'] },
           { ...post, payload: { lowest_quality_version: 1_201 }, fields: ['lowest_quality_version'] },
@@ -263,9 +263,9 @@ export const settingRows: NounRows = {
         const { organisationId: organisation_id } = fixture.owner
         const upload = { url: `${fixture.sources.url}/none.mp4`, organisation_id }
         return [
-          { ...put, payload: tooMuch, fields: tooMuchNames },
+          { ...put, payload: outOfRange, fields: outOfRangeNames },
           // Read-only fields of a profile that was read are ignored.
-          { ...put, payload: denied, fields: ['password_hash', 'colour'] },
+          { ...put, payload: unsettable, fields: ['password_hash', 'colour'] },
           { ...put, payload: { id: '7', players: '' }, fields: ['id', 'players'] },
           { ...put, payload: {}, fields: ['payload'] },
           { ...put, payload: { title: 1, lowest_quality_version: 1_201 }, fields: ['title', 'lowest_quality_version'] },

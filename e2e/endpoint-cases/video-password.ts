@@ -11,7 +11,7 @@ interface Access extends Record<string, unknown> {
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
 
 /** Creates a video whose profile has this password. */
-const locked = async ({ clients, owner, video }: Fixture, password: string, fields: object = {}) => {
+const createLockedVideo = async ({ clients, owner, video }: Fixture, password: string, fields: object = {}) => {
   const { body } = await clients.owner.post<{ message: { created: string } }>(`/setting/${owner.organisationId}`, {
     password: sha1(password),
   })
@@ -27,8 +27,8 @@ export const videoPasswordRows: NounRows = {
       endpoint: 'GET /video/{id}/password/{password}',
       async works(fixture) {
         const secret = 'Correct horse 🐎/?%'
-        const id = await locked(fixture, secret)
-        const otherVideo = await locked(fixture, secret)
+        const id = await createLockedVideo(fixture, secret)
+        const otherVideo = await createLockedVideo(fixture, secret)
         expect((await attempt(fixture, id, secret)).body).toEqual([true])
         expect((await attempt(fixture, otherVideo, secret)).body).toEqual([true])
         for (const wrong of ['x', secret.toUpperCase(), sha1(secret), sha1(secret).toUpperCase(), `$argon2id$v=19$m=19456,t=2,p=1$`]) {
@@ -47,7 +47,7 @@ export const videoPasswordRows: NounRows = {
         expect((await attempt(fixture, otherVideo, secret)).body).toEqual([true])
       },
       async rejectedCalls(fixture) {
-        const id = await locked(fixture, 'a')
+        const id = await createLockedVideo(fixture, 'a')
         await fixture.clients.owner.patch(`/video/${id}`, { enabled: 0 })
         return [
           { caller: 'guest', method: 'GET', path: `/video/${id}/password/a`, status: 404, code: 'video_not_found' },
@@ -101,7 +101,7 @@ export const videoPasswordRows: NounRows = {
         await waitFor(async () => (await fetchStatus(after.uri.hls)) === 200, { describe: 'the files to be public again' })
       },
       async rejectedCalls(fixture) {
-        const id = await locked(fixture, 'a')
+        const id = await createLockedVideo(fixture, 'a')
         const { video_id: open } = await fixture.video()
         const call = { caller: 'guest' as const, method: 'POST', path: `/video/${id}/access` }
         return [

@@ -30,8 +30,8 @@ export const sendEvents = ({ clients }: Fixture, events: readonly EventFields[])
 export const formatDay = (at: number) => new Date(at).toISOString().slice(0, 10)
 
 /**
- * Four views of the playable video: one only loaded it, one left early, one watched the first half,
- * one all of it.
+ * The playable video, which has four views: one only loaded it, one left early, one watched the
+ * first half, and one watched all of it.
  */
 export interface ViewedVideo {
   videoId: string
@@ -72,7 +72,7 @@ export async function makeViews(fixture: Fixture): Promise<ViewedVideo> {
 export const COUNTS = { player_loads: 4, video_plays: 3, complete_views: 1, bounced_views: 1 }
 export const filterByVideo = (videoId: string) => `filter=${encodeURIComponent(JSON.stringify({ video_id: [videoId] }))}`
 
-/** Sent events are visible within seconds. */
+/** Waits until the report passes `check`. Reports include sent events after a few seconds. */
 export async function expectReport<Body>(fixture: Fixture, path: string, check: (body: Body) => void): Promise<void> {
   let wrong = ''
   const isExpected = async () => {
@@ -95,35 +95,35 @@ export async function expectReport<Body>(fixture: Fixture, path: string, check: 
  */
 export async function rejectedReportCalls(
   fixture: Fixture,
-  at: (organisationId: string, videoId: string) => string,
+  toPath: (organisationId: string, videoId: string) => string,
   days = ['date_start', 'date_end'],
 ): Promise<RejectedCall[]> {
   const { owner, otherTenant } = fixture
   const [start = '', end = ''] = days
   const { videoId } = await requireViews(fixture)
-  const path = at(owner.organisationId, videoId)
+  const path = toPath(owner.organisationId, videoId)
   const rejectedCall = { method: 'GET', path }
-  const hasVideo = at('1', '1') !== at('1', '2')
+  const hasVideo = toPath('1', '1') !== toPath('1', '2')
   return [
     { ...rejectedCall, caller: 'guest', status: 401 },
     { ...rejectedCall, caller: 'otherTenant', status: 403, code: 'foreign_organisation' },
     ...[otherTenant.organisationId, MISSING, 'x'].map((id) => ({
       method: 'GET',
-      path: at(id, videoId),
+      path: toPath(id, videoId),
       status: 403,
       code: 'foreign_organisation',
     })),
     ...[MISSING, 'x'].map((id) => ({
       caller: 'system' as const,
       method: 'GET',
-      path: at(id, videoId),
+      path: toPath(id, videoId),
       status: 404,
       code: 'organisation_not_found',
     })),
     ...(hasVideo
       ? [MISSING_VIDEO, MISSING, 'x', '9'.repeat(30)].map((id) => ({
           method: 'GET',
-          path: at(owner.organisationId, id),
+          path: toPath(owner.organisationId, id),
           status: 404,
           code: 'video_not_found',
         }))
@@ -133,7 +133,7 @@ export async function rejectedReportCalls(
           {
             caller: 'otherTenant' as const,
             method: 'GET',
-            path: at(otherTenant.organisationId, videoId),
+            path: toPath(otherTenant.organisationId, videoId),
             status: 404,
             code: 'video_not_found',
           },

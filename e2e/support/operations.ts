@@ -58,7 +58,7 @@ export async function fetchOperations(platform: TestPlatform): Promise<Operation
 
 type Resolve = (schema: Schema | undefined) => Schema | undefined
 
-/** A list can also be in a field: the last one of the documented forms. */
+/** Returns the fields of a payload, or of its items if it is a list. If a payload has several forms, the last form is used. */
 function listFields(payload: Schema | undefined, resolve: Resolve): Pick<Operation, 'fields' | 'list'> {
   const schema = resolve(payload)
   const item = schema?.type === 'array' ? resolve(schema.items) : undefined

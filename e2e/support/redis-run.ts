@@ -38,8 +38,8 @@ interface ProbeResponse {
 }
 
 const CONCURRENCY = 3
-/** Password attempts per minute, address and video, independent of other limits. */
-const TRIES = 10
+/** Maximum password attempts per minute, address and video. Other limits do not change it. */
+const MAX_ATTEMPTS = 10
 
 /**
  * Applies every fault to Redis only, while both gateways get requests continuously. Throws if a
@@ -78,7 +78,7 @@ export async function redisRun(
   const tryPasswords = async (beforeEachAttempt: (nth: number) => Promise<void> | void = () => {}) => {
     const headers = newAddress()
     let acceptedAttempts = 0
-    for (let nth = 0; nth < guests.length * (TRIES + 3); nth++) {
+    for (let nth = 0; nth < guests.length * (MAX_ATTEMPTS + 3); nth++) {
       await beforeEachAttempt(nth)
       const { status } = (await guests[nth % guests.length]?.get(`/video/${videoId}/password/wrong`, headers)) ?? { status: 0 }
       if (status !== 200 && status !== 429) throw new Error(`an attempt with a password returned ${status}`)
@@ -86,7 +86,7 @@ export async function redisRun(
     }
     return acceptedAttempts
   }
-  const settle = async (since: number) => {
+  const waitUntilCalm = async (since: number) => {
     const isCalm = () => {
       const after = probe.responses.filter(({ at }) => at > since)
       const last = Math.max(since, ...after.filter(({ failed }) => failed).map(({ at }) => at))
@@ -97,7 +97,7 @@ export async function redisRun(
 
   try {
     const waitUntilShared = () =>
-      waitFor(async () => (await isShared()) && (await tryPasswords()) === TRIES, {
+      waitFor(async () => (await isShared()) && (await tryPasswords()) === MAX_ATTEMPTS, {
         timeout: 30_000,
         describe: 'both gateways to count attempts together',
       })
@@ -106,19 +106,19 @@ export async function redisRun(
       const from = probe.responses.length
       const began = performance.now()
       await begin(redis)
-      await settle(began)
+      await waitUntilCalm(began)
       // After a flush, counts restart. While Redis is down, slow or full, each gateway counts
       // separately.
-      const flushOnce = (nth: number) => (fault === 'redis emptied' && nth === TRIES + 2 ? redis.flush() : undefined)
+      const flushOnce = (nth: number) => (fault === 'redis emptied' && nth === MAX_ATTEMPTS + 2 ? redis.flush() : undefined)
       const acceptedAttempts = await tryPasswords(flushOnce)
       // In every state of Redis and of the machine, a gateway allows no attempts beyond the budget
       // of its own count.
-      if (acceptedAttempts <= TRIES || acceptedAttempts > TRIES * guests.length)
+      if (acceptedAttempts <= MAX_ATTEMPTS || acceptedAttempts > MAX_ATTEMPTS * guests.length)
         throw new Error(`${fault}: an address had ${acceptedAttempts} password attempts`)
       await delay(Math.max(0, began + watchMs - performance.now()))
       const repairedAt = performance.now()
       await end(redis)
-      await settle(repairedAt)
+      await waitUntilCalm(repairedAt)
       await waitUntilShared()
       reports.push(buildReport(fault, probe.responses.slice(from), [began, repairedAt]))
     }
@@ -153,7 +153,7 @@ function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: s
   const unexpected: string[] = []
   let running = true
 
-  const requested = async (call: () => Promise<{ status: number; body: unknown; headers: Headers }> | undefined) => {
+  const sendProbe = async (call: () => Promise<{ status: number; body: unknown; headers: Headers }> | undefined) => {
     const start = performance.now()
     const response = await call()?.catch(() => undefined)
     const failed = response === undefined || response.status >= 500
@@ -164,14 +164,14 @@ function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: s
     return failed ? undefined : response
   }
   const reader = async (api: Api) => {
-    while (running) await requested(() => api.get(`/video/${videoId}`))
+    while (running) await sendProbe(() => api.get(`/video/${videoId}`))
   }
   const writer = async (nth: number) => {
     for (let n = 0; running; n++) {
       const name = `folder ${nth} ${n}`
       for (let sent = 0; sent < 2; ) {
         const payload = { organisation_id: organisationId, name }
-        const response = await requested(() => apis[(n + sent) % apis.length]?.post('/folder', payload, { 'idempotency-key': name }))
+        const response = await sendProbe(() => apis[(n + sent) % apis.length]?.post('/folder', payload, { 'idempotency-key': name }))
         if (!response) continue
         const { created } = response.body as { created: string }
         if ((folderIds.get(name) ?? created) !== created)

@@ -5,8 +5,8 @@ import type { Platform } from './platform.ts'
 import type { NounRows, RejectedCall } from './table-row.ts'
 
 /**
- * Defines the tests that every row of these nouns requires, with a shared platform. Returns the
- * platform, which runs during the tests.
+ * Defines the tests of every endpoint of these nouns. All tests share one platform. Returns a
+ * function that returns this platform while tests run.
  */
 export function describeRows(nouns: readonly NounRows[], open: () => Promise<Platform>): () => Platform {
   let fixture: Platform | undefined
@@ -41,8 +41,8 @@ export function describeRows(nouns: readonly NounRows[], open: () => Promise<Pla
 }
 
 /**
- * Returns all records. Stored responses, pending messages and rows of periodic cleanups are
- * excluded.
+ * Returns the rows of all tables, except those that background work or rejected requests change,
+ * such as outboxes, stored responses and audit entries.
  */
 export function readRows({ platform }: Pick<Platform, 'platform'>): Promise<Map<string, string>> {
   return dump(

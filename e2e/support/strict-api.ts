@@ -19,7 +19,7 @@ interface Operation {
  */
 export interface ApiContract {
   /** Throws if the document does not declare this response to this call. */
-  check(method: string, path: string, answer: Pick<ApiResponse<unknown>, 'status' | 'headers' | 'body'>): void
+  check(method: string, path: string, response: Pick<ApiResponse<unknown>, 'status' | 'headers' | 'body'>): void
 }
 
 export async function readContract(platformUrl: string): Promise<ApiContract> {
@@ -29,7 +29,7 @@ export async function readContract(platformUrl: string): Promise<ApiContract> {
   }
   // Formats and extra keywords of the document do not affect the structure.
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
-  const closed = close(document.components) as Json
+  const closed = closeSchema(document.components) as Json
   const compiled = new Map<string, ValidateFunction>()
   const paths = Object.keys(document.paths).map((path) => ({ path, pattern: toPattern(path) }))
   // Of several matching paths, the one with the most literal characters applies.
@@ -55,14 +55,15 @@ export async function readContract(platformUrl: string): Promise<ApiContract> {
       if (!declared) throw new Error(`${method} ${path}: ${status} is not declared: ${JSON.stringify(body).slice(0, 500)}`)
       if (declared.content === undefined || status === 304) return
       const content = declared.content[type]
-      if (!content) throw new Error(`${method} ${path}: ${status} came as ${type}, declared: ${Object.keys(declared.content).join(', ')}`)
+      if (!content)
+        throw new Error(`${method} ${path}: ${status} has the content type ${type}, declared: ${Object.keys(declared.content).join(', ')}`)
       if (!/json/.test(type)) return
       const name = `${method} ${template} ${status} ${type}`
-      const validate = compiled.get(name) ?? ajv.compile({ ...(close(content.schema) as Json), components: closed })
+      const validate = compiled.get(name) ?? ajv.compile({ ...(closeSchema(content.schema) as Json), components: closed })
       compiled.set(name, validate)
       if (!validate(body)) {
         const faults = ajv.errorsText(validate.errors, { separator: '\n  ' })
-        throw new Error(`${name}: the body is not what is declared:\n  ${faults}\n${JSON.stringify(body).slice(0, 1_000)}`)
+        throw new Error(`${name}: the body does not match the declared schema:\n  ${faults}\n${JSON.stringify(body).slice(0, 1_000)}`)
       }
     },
   }
@@ -86,10 +87,10 @@ function literals(path: string): number {
  * Returns the schema with `additionalProperties: false` in every object. Members of `allOf` describe
  * one object together, so only the referenced one is closed.
  */
-function close(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(close)
+function closeSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closeSchema)
   if (typeof schema !== 'object' || schema === null) return schema
-  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, name === 'allOf' ? value : close(value)]))
+  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, name === 'allOf' ? value : closeSchema(value)]))
   const isOpen = inner['additionalProperties'] === undefined && inner['allOf'] === undefined
   return inner['type'] === 'object' && typeof inner['properties'] === 'object' && isOpen ? { ...inner, additionalProperties: false } : inner
 }

@@ -33,7 +33,7 @@ export const operations = ${JSON.stringify(Object.fromEntries(table), null, 2)} 
 `,
 )
 
-/** Whether the query of a GET or the payload of a POST has `organisation_id`. */
+/** Returns whether the query of a GET or the payload of a POST has `organisation_id`. */
 function acceptsOrganisation(method: string, { parameters = [], requestBody }: Operation): boolean {
   if (method === 'get') return parameters.some(({ name, in: place }) => place === 'query' && name === 'organisation_id')
   const { schema } = (requestBody?.content[JSON_TYPE] ?? {}) as { schema?: { $ref?: string } }
@@ -41,7 +41,7 @@ function acceptsOrganisation(method: string, { parameters = [], requestBody }: O
   return method === 'post' && 'organisation_id' in (payload?.properties ?? {})
 }
 
-/** Operations are found by their ids, so the types by path are removed. They are a third of the text. */
+/** Removes the types by path, which are a third of the text. Operations are found by their ids. */
 function withoutPaths(text: string): string {
   return text.replace(/^export interface (paths|webhooks) \{$[\s\S]*?^\}\n/gm, '')
 }

@@ -10,8 +10,8 @@ import { startProgram, stopProgram } from './program.ts'
 import { run, tryRun } from './run.ts'
 
 /**
- * The daemon has its own network namespace, like the cluster. Its filters do not affect the
- * machine, and nothing is routed outside.
+ * The daemon has its own network namespace, like the cluster. Its packet filters do not affect the
+ * machine, and it has no route to the internet.
  */
 export const DOCKER_NETWORK = {
   namespace: 'vitascope-docker',

@@ -57,7 +57,7 @@ function makeSecrets(): Record<string, string> {
 const PUBLIC_KEYS = './secrets/public-keys'
 
 /** Returns the result of `${NAME:-default}` for unset variables. */
-const unset = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
+const applyDefaults = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
 
 describe('each process', () => {
   test('runs an existing program with the expected arguments', () => {
@@ -78,7 +78,7 @@ describe('each process', () => {
       const settings = Object.fromEntries(
         Object.entries(environment).map(([setting, value]) => [
           setting,
-          unset(String(value)).replace('/run/secrets', secrets).replace('/etc/vitascope/public-keys', join(secrets, 'public-keys')),
+          applyDefaults(String(value)).replace('/run/secrets', secrets).replace('/etc/vitascope/public-keys', join(secrets, 'public-keys')),
         ]),
       )
       const knownSettings = new Set(readByAll)
@@ -176,11 +176,11 @@ test("each component has the keys of its own user of the store, and only the sto
 test('images have a version, and our own are built from targets of the Dockerfile', () => {
   const dockerfile = readFileSync(join(folder, 'images/Dockerfile'), 'utf8')
   for (const [name, { image, build }] of Object.entries(services)) {
-    expect([name, /^[a-z./]+:[\w.-]+(@sha256:[0-9a-f]{64})?$/.test(unset(image)), unset(image).endsWith(':latest')]).toEqual([
+    expect([
       name,
-      true,
-      false,
-    ])
+      /^[a-z./]+:[\w.-]+(@sha256:[0-9a-f]{64})?$/.test(applyDefaults(image)),
+      applyDefaults(image).endsWith(':latest'),
+    ]).toEqual([name, true, false])
     if (build) expect([name, dockerfile.includes(` AS ${build.target}\n`)]).toEqual([name, true])
   }
 })

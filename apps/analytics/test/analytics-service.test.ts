@@ -16,15 +16,15 @@ beforeEach(() => fixture.catalogue.setUnavailable(false))
 
 const DAY = 86_400_000
 const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10)
-const rest = { pageSize: 0, pageToken: '', skip: 0 }
-const ever = { dateStart: '', dateEnd: '9999-12-31' }
+const defaultPage = { pageSize: 0, pageToken: '', skip: 0 }
+const allDays = { dateStart: '', dateEnd: '9999-12-31' }
 const user = as('uploader')
 const counts = (playerLoads: number, videoPlays = 0, completeViews = 0, bouncedViews = 0) => ({
   ...{ playerLoads, videoPlays, completeViews, bouncedViews },
 })
 async function readCounts(videoId: string, call = user) {
   await fixture.settled()
-  return (await fixture.reports.getVideo({ organisationId: '', videoId, period: ever }, call)).counts
+  return (await fixture.reports.getVideo({ organisationId: '', videoId, period: allDays }, call)).counts
 }
 
 test('new events and views are counted per organisation and day, and exposed as a metric', async () => {
@@ -87,7 +87,7 @@ describe('an event', () => {
     )
     expect(await fixture.send(sent)).toMatchObject({ accepted: 7 })
     await fixture.settled()
-    const { languages } = await fixture.reports.listLanguages({ organisationId: '', period: ever }, as('uploader', '77'))
+    const { languages } = await fixture.reports.listLanguages({ organisationId: '', period: allDays }, as('uploader', '77'))
     expect(languages.map(({ language, counts: c }) => [language, c?.playerLoads]).sort()).toEqual([
       ['', 3],
       ['de', 1],
@@ -127,7 +127,10 @@ describe('an event', () => {
       { accepted: 0, rejected: [{ index: 0, message: expect.stringContaining('crawlers') }] },
     ])
     expect(await readCounts(good.videoId)).toMatchObject({ playerLoads: 3 })
-    const { days } = await fixture.insights.listViewerDays({ ...rest, organisationId: '', videoId: good.videoId, period: ever }, user)
+    const { days } = await fixture.insights.listViewerDays(
+      { ...defaultPage, organisationId: '', videoId: good.videoId, period: allDays },
+      user,
+    )
     expect(days.map(({ uniqueViewers }) => uniqueViewers)).toEqual([2])
     const [first] = requests
     if (!first) throw new Error('no request')
@@ -155,7 +158,7 @@ describe('a view', () => {
     const [videoId, viewId] = [fixture.catalogue.createVideo(), randomUUID()]
     const days = async () => {
       await fixture.settled()
-      return (await fixture.reports.listVideoDays({ ...rest, organisationId: '', videoId, period: ever }, user)).days
+      return (await fixture.reports.listVideoDays({ ...defaultPage, organisationId: '', videoId, period: allDays }, user)).days
     }
     await fixture.send([buildEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 50 }] })])
     expect(await days()).toEqual([{ day: toDay(now), counts: counts(1, 1) }])
@@ -187,7 +190,10 @@ describe('a view', () => {
         await store.write({ lines: [toLine(event, toDay(event.atMs))], days: [toDay(event.atMs)] })
         await fixture.settled()
       }
-      const { counts: viewedCounts, watched } = await fixture.reports.getDurationViewed({ organisationId: '', videoId, period: ever }, user)
+      const { counts: viewedCounts, watched } = await fixture.reports.getDurationViewed(
+        { organisationId: '', videoId, period: allDays },
+        user,
+      )
       // The watched part beyond the first duration does not count.
       expect([viewedCounts, watched?.averageViewingTime]).toEqual([counts(1, 1, 1), 100])
     }
@@ -199,7 +205,7 @@ describe('reports', () => {
   test('are limited to the caller’s own organisation and its videos', async () => {
     const foreign = fixture.catalogue.createVideo(100, '2')
     const own = fixture.catalogue.createVideo()
-    const requested = { organisationId: '2', period: ever }
+    const requested = { organisationId: '2', period: allDays }
     await expect(fixture.reports.getViews({ ...requested, videoIds: [] }, user)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
     for (const videoIds of [[foreign], [own, foreign], ['77'], ['x']]) {
       await expect(fixture.reports.getViews({ ...requested, organisationId: '1', videoIds }, user)).rejects.toMatchObject({
@@ -223,19 +229,19 @@ describe('reports', () => {
   test('are rejected for too many videos, and cover any period', async () => {
     const requested = { organisationId: '1', period: { dateStart: '2012-01-01', dateEnd: '9999-12-31' } }
     const videoIds = Array.from({ length: 100_000 }, (_, nth) => String(nth + 1))
-    await expect(fixture.reports.listDays({ ...requested, ...rest, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
-    const all = { ...requested, ...rest, videoIds: [], languages: [], detailed: true }
+    await expect(fixture.reports.listDays({ ...requested, ...defaultPage, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
+    const all = { ...requested, ...defaultPage, videoIds: [], languages: [], detailed: true }
     await expect(fixture.reports.listVideos({ ...all, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
     await expect(fixture.reports.listVideos({ ...all, skip: -1 }, user)).rejects.toMatchObject({ fields: [{ field: 'skip' }] })
     await expect(fixture.reports.listVideos({ ...all, pageToken: 'x' }, user)).rejects.toMatchObject({ fields: [{ field: 'page_token' }] })
-    expect((await fixture.reports.listDays({ ...requested, ...rest, videoIds: [] }, user)).nextPageToken).toBe('')
+    expect((await fixture.reports.listDays({ ...requested, ...defaultPage, videoIds: [] }, user)).nextPageToken).toBe('')
   })
   test('list videos page by page with the catalogue’s titles, also after the videos were deleted', async () => {
     const call = as('standard', '9')
     const ids = Array.from({ length: 5 }, () => fixture.catalogue.createVideo(100, '9'))
     await fixture.send(ids.map((videoId) => buildEvent({ videoId, viewId: randomUUID() })))
     await fixture.settled()
-    const list = { organisationId: '9', period: ever, videoIds: [], languages: [], detailed: true }
+    const list = { organisationId: '9', period: allDays, videoIds: [], languages: [], detailed: true }
     const first = await fixture.reports.listVideos({ ...list, pageSize: 2, pageToken: '', skip: 1 }, call)
     const second = await fixture.reports.listVideos({ ...list, pageSize: 2, pageToken: first.nextPageToken, skip: 0 }, call)
     const sorted = ids.toSorted((a, b) => Number(a) - Number(b))
@@ -243,7 +249,7 @@ describe('reports', () => {
     expect(second.nextPageToken).toBe('')
     expect(first.videos[0]).toMatchObject({ titlePublic: expect.stringContaining('Title'), titlePrivate: expect.stringContaining('Media') })
     for (const id of ids) fixture.catalogue.videos.delete(id)
-    const later = await fixture.reports.listVideos({ ...list, ...rest }, call)
+    const later = await fixture.reports.listVideos({ ...list, ...defaultPage }, call)
     expect(later.videos).toHaveLength(5)
     expect(later.videos[1]).toEqual(first.videos[0])
   })
@@ -266,7 +272,7 @@ describe('reports', () => {
     await fixture.settled()
     const text = async (format: 'EXPORT_FORMAT_CSV' | 'EXPORT_FORMAT_NDJSON' | 'EXPORT_FORMAT_UNSPECIFIED') => {
       let all = ''
-      for await (const { data } of fixture.exports.exportDays({ organisationId: '', period: ever, format }, as('standard', '7')))
+      for await (const { data } of fixture.exports.exportDays({ organisationId: '', period: allDays, format }, as('standard', '7')))
         all += data
       return all
     }
@@ -305,7 +311,7 @@ describe('the stored data', () => {
       const matchingRows = await fixture.db.query(`select 1 from ${name} as one where one::text ~* $1 limit 1`, [traces])
       expect([name, matchingRows]).toEqual([name, []])
     }
-    const { days } = await fixture.insights.listViewerDays({ ...rest, organisationId: '', videoId, period: ever }, user)
+    const { days } = await fixture.insights.listViewerDays({ ...defaultPage, organisationId: '', videoId, period: allDays }, user)
     expect(days).toEqual([...new Set([toDay(now - DAY + 60_000), toDay(now)])].map((day) => ({ day, uniqueViewers: 1 })))
   })
   test('is compared with the events, and every different count is reported', async () => {

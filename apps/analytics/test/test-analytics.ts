@@ -47,7 +47,7 @@ export async function startCatalogue() {
   const catalogue = { address: '', videos, isUnavailable: false, stop: () => server.drain(100) }
   server.implement(VideoSummaryServiceService, {
     async listVideoSummaries({ videoIds, withTexts }) {
-      if (catalogue.isUnavailable) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is away')
+      if (catalogue.isUnavailable) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is unavailable')
       const summaries = videoIds.flatMap((id) => videos.get(id) ?? [])
       return { summaries: withTexts ? summaries : summaries.map((summary) => ({ ...summary, texts: undefined })) }
     },
@@ -134,7 +134,7 @@ export async function openFixture({ replicas = 1, databaseUrl }: { replicas?: nu
   }
 }
 
-/** Returns an event with all fields set. */
+/** Returns an event. Omitted fields have default values. */
 export function buildEvent(more: Partial<Event> & { videoId: string; viewId: string }): Event {
   return {
     type: 'EVENT_TYPE_PROGRESS',

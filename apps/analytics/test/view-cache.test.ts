@@ -35,7 +35,7 @@ test('for a batch id that another replica reused, the batch in the database coun
   expect(await reconcile(database.db)).toMatchObject({ differences: [], views: 2 })
 })
 
-test('a process does not read a batch that it wrote itself', async () => {
+test('a process merges the batches that it wrote from its cache, without reading them from the database', async () => {
   const writer = randomUUID()
   const viewCache = createViewCache({ writer })
   const [written, cached] = [createStored('2'), createStored('2')]

@@ -62,8 +62,8 @@ async function runCommand(prefix: string, run: () => Promise<number>): Promise<n
     const { code, message, stack } = error as NodeJS.ErrnoException
     if (code?.startsWith('ERR_PARSE_ARGS')) return fail(message, 2)
     const isKnown = [BackupError, SnapshotError, StartError, ConfigError, PostgresError].some((kind) => error instanceof kind)
-    const isPlain = isKnown || isDomainError(error) || ['ENOSPC', 'EACCES', 'EPERM', 'EROFS'].includes(code ?? '')
-    return fail(`${prefix}: ${isPlain ? message : stack}`, 1)
+    const isExpected = isKnown || isDomainError(error) || ['ENOSPC', 'EACCES', 'EPERM', 'EROFS'].includes(code ?? '')
+    return fail(`${prefix}: ${isExpected ? message : stack}`, 1)
   }
 }
 

@@ -17,7 +17,7 @@ export interface ReferencedObjects {
 const MAX_MISSING = 1_000
 
 interface Name {
-  /** A trailing slash covers everything below. */
+  /** Name of an object. With a trailing slash, it covers all objects below it. */
   name: string
   isRequired: boolean
   isQueried: boolean

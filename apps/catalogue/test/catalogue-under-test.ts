@@ -36,7 +36,7 @@ export const system = user('1', 'system')
 export const guest = toCall({ kind: 'guest' })
 export const internal = serviceCall('encoding', 'r')
 
-/** Starts one service for all tests of a file. `now` returns it from `beforeAll` on. Call it at the top of the file. */
+/** Starts one service for all tests of a file. Call it at the top of the file. Call the returned `now` in `beforeAll` or later. */
 export function catalogueUnderTest() {
   let fixture: Fixture
   beforeAll(async () => {
@@ -55,8 +55,8 @@ export function catalogueUnderTest() {
       UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4', notify: true, ...more }),
       call,
     )
-  const report = (jobId: string, revision: number, updates: ReportJobRequest['update']) =>
-    fixture.clients.jobs.reportJob({ jobId, revision, update: updates }, internal)
+  const report = (jobId: string, revision: number, update: ReportJobRequest['update']) =>
+    fixture.clients.jobs.reportJob({ jobId, revision, update }, internal)
   const publish = (jobId: string, revision = 100) =>
     report(jobId, revision, { $case: 'published', value: { renditions: buildRenditionSet(jobId) } })
   return {

@@ -74,7 +74,7 @@ test('a job that can never be sent to encoding fails after its last attempt and 
       const { video } = await request.videos.getVideo({ videoId }, owner)
       return video?.status?.state === VideoState.VIDEO_STATE_FAILED ? video.status : undefined
     },
-    { timeout: 30_000, describe: 'the job to be given up' },
+    { timeout: 30_000, describe: 'the job to fail' },
   )
   encoding.state.faulty = false
   expect(status.code).toBe(5001)

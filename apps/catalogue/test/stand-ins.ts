@@ -30,21 +30,21 @@ export function encodingStandIn(address: string) {
     /** If true, every job creation fails. */
     faulty: false,
   }
-  // Accepted calls without a response yet; undefined while it responds at once.
-  let held: (() => void)[] | undefined
+  // Functions that send the delayed responses. Undefined while responses are sent at once.
+  let waitingCalls: (() => void)[] | undefined
   let server: ReturnType<typeof createGrpcServer> | undefined
   const result = async () => {
-    if (held) await new Promise<void>((resolve) => held?.push(resolve))
+    if (waitingCalls) await new Promise<void>((resolve) => waitingCalls?.push(resolve))
     return {}
   }
   return {
     ...{ state, address },
     hold() {
-      held = []
+      waitingCalls = []
     },
     release() {
-      for (const resume of held ?? []) resume()
-      held = undefined
+      for (const resume of waitingCalls ?? []) resume()
+      waitingCalls = undefined
     },
     async start() {
       server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('encoding') })

@@ -15,8 +15,8 @@ import { buildRenditionSet, createCall } from './builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
 
 const organisationId = '1'
-/** Events of other services. Their tests compare them with the document. */
-const FOREIGN = ['key.expiring', 'delivery.throttled']
+/** Events of other services. The tests of those services compare them with the API document. */
+const OTHER_SERVICES_EVENTS = ['key.expiring', 'delivery.throttled']
 let catalogue: CatalogueDatabase
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
@@ -30,7 +30,7 @@ async function subscribe() {
   await createDeliveryStore(catalogue.db).test({ scope: organisationId, webhookId: webhook.webhookId }, createCall())
 }
 
-/** Causes each event of videos, media and captions. */
+/** Causes every type of event of videos, media and captions. */
 async function changeVideos(): Promise<void> {
   const { mediaId, jobId } = await catalogue.play()
   expect(jobId).not.toBe('')
@@ -73,7 +73,7 @@ async function changePlaybackKeys(): Promise<void> {
 
 type Event = Parameters<typeof webhookEventProblems>[0]
 
-/** Returns the bodies of all deliveries. */
+/** Marks all pending deliveries as successful and returns their bodies. */
 async function deliverAll(): Promise<Event[]> {
   const sendings = createSendingStore(catalogue.db)
   const bodies: Event[] = []
@@ -93,12 +93,12 @@ test('every event of the catalogue has the form that the API document describes'
   await changePlaybackKeys()
   const bodies = await deliverAll()
   expect(new Set(bodies.map(({ type }) => type))).toEqual(
-    new Set([...EVENT_TYPES.filter((type) => !FOREIGN.includes(type)), 'webhook.test']),
+    new Set([...EVENT_TYPES.filter((type) => !OTHER_SERVICES_EVENTS.includes(type)), 'webhook.test']),
   )
   expect(bodies.flatMap(webhookEventProblems)).toEqual([])
 })
 
-test('an event with another form is reported', () => {
+test('an event that does not match the API document is reported', () => {
   const event = { type: 'video.ready', timestamp: '2030-01-01T09:30:00.000Z' }
   const ids = { organisation_id: '1', video_id: '2', media_id: '3' }
   expect(webhookEventProblems({ ...event, data: { ...ids, job_id: '4' } })).toEqual([])

@@ -68,8 +68,8 @@ export interface RequestOptions {
 }
 
 /**
- * Returns the handler of file requests. A hot request costs a cached policy, a cached token verdict
- * and one open file.
+ * Returns the handler of file requests. For a frequently requested file it only reads the cached
+ * policy, the cached result of the token verification, and one open file.
  */
 export function createRequestHandler(parts: DeliveryParts) {
   const verify = createTokenVerifier(parts.tokenKeys)
@@ -111,7 +111,7 @@ export function createRequestHandler(parts: DeliveryParts) {
       const set = policy.sets.find(({ version }) => version === requested.version)
       // The URLs may have changed since the policy was cached.
       if (!set) return maxAgeMs === undefined ? serve(RECENT_MS) : sendProblem(response, 404, 'not_found')
-      // The same applies to the picture, whose URL changes with each one.
+      // The poster may have changed, too. Each poster has another URL.
       if (maxAgeMs === undefined && isOtherPoster(requested.file, policy.poster)) return serve(RECENT_MS)
       const kind = findKind(requested)
       const maxHeight = token?.claims?.maxHeight
@@ -174,7 +174,7 @@ interface ServedFile {
   open: boolean
   /** The file that the token names, which is saved; undefined for files that are played. */
   download: TokenDownload | undefined
-  /** The token admits no higher renditions. */
+  /** Maximum height in pixels of the renditions that the token admits; undefined without a limit. */
   maxHeight: number | undefined
   expires: Date | undefined
   file: string
@@ -258,7 +258,7 @@ function createHeightReader(parts: DeliveryParts) {
   const cache = createLoadingCache<RenditionHeights>({ max: 1_000, ttlMs: () => 2_000 })
   return ({ captions, added }: DeliveryPolicy, prefix: string): Promise<RenditionHeights> => {
     if (captions.masterPath === '') return Promise.resolve(NO_HEIGHTS)
-    // Other requests wait for it too, so it does not end with the request that began it.
+    // Several requests wait for one read. The read therefore does not end with the request that started it.
     const signal = AbortSignal.timeout(10_000)
     return cache.get(prefix, async () => readHeights(await readMasterPlaylist(parts, { prefix, signal }, { captions, added })))
   }

@@ -25,8 +25,9 @@ export function readHeights(master: string): RenditionHeights {
 }
 
 /**
- * Returns the height in pixels that a file shows, at least one of a playlist. Undefined for files without picture and
- * for images. Infinite for an unknown rendition, so that a limit never admits it.
+ * Returns the height in pixels of the picture in a file. For the master playlist, returns the lowest height in it.
+ * Returns undefined for files without picture and for images. Returns infinity for an unknown rendition, so that a
+ * limit never admits it.
  */
 export function findHeight(file: string, kind: PlaybackKind, { byName, sound }: RenditionHeights): number | undefined {
   if (!['manifest', 'segment', 'mp4', 'download'].includes(kind) || file.endsWith('.m4a') || /(^|\/)captions\//.test(file)) return undefined
@@ -35,7 +36,7 @@ export function findHeight(file: string, kind: PlaybackKind, { byName, sound }: 
   return sound.has(name) ? undefined : (byName.get(name) ?? Number.POSITIVE_INFINITY)
 }
 
-/** Returns the master playlist without the variants that are higher. */
+/** Returns the master playlist without the variants that are higher than `maxHeight`. */
 export function withoutHigherVariants(master: string, maxHeight: number): string {
   const isHigher = (line: string) => (readHeight(line) ?? 0) > maxHeight
   const lines = master.split('\n')

@@ -7,11 +7,11 @@ import type { Logger, Metrics } from '@vitascope/telemetry'
 import { LRUCache } from 'lru-cache'
 import { shortHash } from './short-hash.ts'
 
-const REPORT_EVERY_MS = 2_000
-/** The catalogue accepts this many sessions per call. */
+const REPORT_INTERVAL_MS = 2_000
+/** Maximum number of sessions that the catalogue accepts per call. */
 const MAX_REPORTED = 1_000
 const MAX_SESSIONS = 100_000
-/** A session that was idle for longer begins again. */
+/** A session that is idle for longer ends, and its next request starts a new one. */
 const IDLE_MS = 60_000
 const MAX_USER_AGENT_LENGTH = 300
 
@@ -27,7 +27,7 @@ export interface SessionRequest {
 
 export interface SessionTracker {
   /**
-   * Notes a request of a session. Returns why it is rejected, or undefined. A new session is admitted until its first
+   * Records a request of a session. Returns why it is rejected, or undefined. A new session is admitted until its first
    * report, at most 2 s later, and while the catalogue is unavailable.
    */
   check(request: SessionRequest): 'too_many_sessions' | 'session_ended' | undefined
@@ -73,8 +73,8 @@ export function createSessionTracker({
     }
   }
   const stop = new AbortController()
-  // It ends when it is stopped, and logs failures.
-  void everyAfterDelay(report, REPORT_EVERY_MS, log, stop.signal)
+  // `close` ends this loop. `everyAfterDelay` logs failures.
+  void everyAfterDelay(report, REPORT_INTERVAL_MS, log, stop.signal)
   return {
     check({ videoId, tokenId, maxSessions, address, userAgent }) {
       const network = toWidestNetwork(address)

@@ -99,7 +99,7 @@ const get = (path: string, init: RequestInit = {}) =>
 const track = (more: Partial<DeliveryCaption> = {}) =>
   DeliveryCaption.fromPartial({ captionId: String(caption), name: 'English', language: 'en', ...more })
 const addVideo = (policy: Partial<GetPlaybackPolicyResponse> = { captions: [track()] }) => policies.set(String(video), policy)
-const FILES = () => ['hls/master.m3u8', `hls/captions/${caption}.m3u8`, `hls/captions/${caption}.vtt`]
+const captionFiles = () => ['hls/master.m3u8', `hls/captions/${caption}.m3u8`, `hls/captions/${caption}.vtt`]
 
 describe('captions of a public video', () => {
   test('are in the master playlist of the current and the earlier version, which references their text', async () => {
@@ -121,7 +121,7 @@ describe('captions of a public video', () => {
   })
   test('are revalidated by caches on every use', async () => {
     addVideo()
-    for (const file of FILES()) {
+    for (const file of captionFiles()) {
       const response = await get(`v1/${file}`, { method: 'HEAD' })
       expect([file, response.status, response.headers.get('cache-control')]).toEqual([file, 200, 'public, max-age=0, must-revalidate'])
       expect([Number(response.headers.get('content-length')) > 30, await response.text()]).toEqual([true, ''])
@@ -194,7 +194,7 @@ describe('a download of all captions', () => {
 })
 
 describe('all caption files of a video', () => {
-  const statuses = (version: string) => Promise.all(FILES().map(async (file) => (await get(`${version}/${file}`)).status))
+  const statuses = (version: string) => Promise.all(captionFiles().map(async (file) => (await get(`${version}/${file}`)).status))
   test('return 403 without a token, and 401 for a foreign one, if the video requires one', async () => {
     addVideo({ captions: [track()], tokenRequired: true })
     const token = await signVideoToken({ videoId: String(video), expires: new Date(Date.now() + 60_000) }, tokenKeys)

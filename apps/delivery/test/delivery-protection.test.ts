@@ -61,7 +61,7 @@ describe('a video with rules', () => {
     caption: 'captions/all.vtt',
     download: 'source.bin',
   }
-  /** A condition of each kind that is true for `REQUEST`, and what makes it false. */
+  /** A condition of each kind that is true for `REQUEST`, and the headers that make it false. */
   const CONDITIONS: Record<string, [when: Partial<PlaybackConditions>, other: Record<string, string>]> = {
     domain: [{ domain: ['www.example.com'] }, { origin: 'https://www.example.com.evil.example' }],
     referrer: [{ referrer: ['https://www.example.com/*'] }, { referer: 'https://www.example.com@evil.example/' }],

@@ -92,7 +92,7 @@ test('bytes that are sent for a token use its budget, and other viewers continue
   expect((await load(`v1~${other}/hls/seg-1.m4s`)).status).toBe(200)
 })
 
-test('an address may start videos only so often, also when it sends addresses of others', async () => {
+test('starts of videos are limited per client address, also if the client forges X-Forwarded-For', async () => {
   const { load } = addVideo()
   for (let nth = 0; nth < 6; nth++) expect((await load('v1/hls/master.m3u8')).status).toBe(200)
   expect((await load('v1/hls/master.m3u8')).status).toBe(429)
@@ -124,7 +124,7 @@ test('pages of another site that load a video too often are paused, unless a rul
   for (const nth of [11, 12, 13]) expect((await allowed.load('v1/hls/master.m3u8', anotherSite(nth))).status).toBe(200)
 })
 
-test('the last start of a minute is not earned back at once', async () => {
+test('after the last allowed start, further starts are rejected without a gap', async () => {
   const { load } = addVideo()
   const statuses: number[] = []
   for (let nth = 0; nth < 9; nth++) statuses.push((await load('v1/hls/master.m3u8')).status)

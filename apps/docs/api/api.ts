@@ -9,7 +9,7 @@ declare global {
   }
 }
 
-/** Where VitePress stores the choice of the theme, so that all pages have the same. */
+/** Key under which VitePress stores the selected theme. This page uses it, so that all pages have the same theme. */
 const THEME_KEY = 'vitepress-theme-appearance'
 
 const button = document.querySelector('.theme')

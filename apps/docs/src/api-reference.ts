@@ -12,7 +12,7 @@ interface Route {
 
 /**
  * Builds `api.html`: the page that shows the OpenAPI document of the platform, with Scalar. The
- * script of Scalar is a file of its own, with the hash of its content in the name.
+ * script of Scalar is a separate file, with the hash of its content in the name.
  */
 export async function buildApiReference(app: string, outDir: string): Promise<void> {
   const script = scalarScript()

@@ -58,13 +58,13 @@ const readFaults = async () =>
     (row) => row.faults,
   )
 /** Leases a chunk as its pod does. */
-const request = (chunk: number, overrides: { workerId?: string; planVersion?: number; anyChunk?: boolean; requestId?: string } = {}) =>
+const leaseChunk = (chunk: number, overrides: { workerId?: string; planVersion?: number; anyChunk?: boolean; requestId?: string } = {}) =>
   service.work.leaseChunk(
     { workerId: `pod-${chunk}:a`, requestId: '', waitSeconds: 0, jobId, chunk, planVersion, anyChunk: false, ...overrides },
     service.call,
   )
-async function make(chunk: number): Promise<void> {
-  const { task } = await request(chunk)
+async function encodeChunk(chunk: number): Promise<void> {
+  const { task } = await leaseChunk(chunk)
   if (!task) throw new Error(`chunk ${chunk} cannot be leased`)
   await worker.complete(task, await worker.make(task))
 }
@@ -76,7 +76,7 @@ test('the video chunks are encoded by one Kubernetes Job, and all other tasks by
   expect(job.metadata?.ownerReferences).toEqual([{ apiVersion: 'v1', kind: 'ConfigMap', name: 'vitascope', uid: 'owner-uid' }])
   expect(env(job)).toMatchObject({ VITASCOPE_WORKER_RUN: getName(job), VITASCOPE_WORKER_JOB: jobId, VITASCOPE_WORKER_CHUNKS: '0,1,2' })
   expect((await service.work.leaseTask(leaseRequest({ workerId: 'w1:a', kinds: DEFAULT_KINDS }), service.call)).task).toBeUndefined()
-  for (const chunk of [2, 0, 1]) await make(chunk)
+  for (const chunk of [2, 0, 1]) await encodeChunk(chunk)
   const last = await worker.lease()
   expect(last.kind).toBe(TaskKind.TASK_KIND_PACKAGE)
   await waitFor(() => cluster.jobs.size === 0, { describe: 'the Job to be removed' })
@@ -87,17 +87,17 @@ test('the video chunks are encoded by one Kubernetes Job, and all other tasks by
 
 test('the state of a chunk is reported: leased, held by another worker, done or not required', async () => {
   await createJob()
-  const first = await request(0)
+  const first = await leaseChunk(0)
   expect(first).toMatchObject({ state: ChunkState.CHUNK_STATE_LEASED, task: { kind: TaskKind.TASK_KIND_ENCODE } })
-  expect((await request(0, { workerId: 'pod-9:a' })).state).toBe(ChunkState.CHUNK_STATE_WAITING)
-  // The next pod of the same index replaces it at once.
-  const second = await request(0, { workerId: 'pod-0:b' })
+  expect((await leaseChunk(0, { workerId: 'pod-9:a' })).state).toBe(ChunkState.CHUNK_STATE_WAITING)
+  // A new pod of the same index gets the lease at once.
+  const second = await leaseChunk(0, { workerId: 'pod-0:b' })
   expect(second.state).toBe(ChunkState.CHUNK_STATE_LEASED)
   expect(second.task?.fence).toBeGreaterThan(first.task?.fence ?? 0)
   if (second.task) await worker.complete(second.task, await worker.make(second.task))
-  expect((await request(0, { workerId: 'pod-0:b' })).state).toBe(ChunkState.CHUNK_STATE_DONE)
+  expect((await leaseChunk(0, { workerId: 'pod-0:b' })).state).toBe(ChunkState.CHUNK_STATE_DONE)
   await service.jobs.cancelJob({ jobId }, service.call)
-  expect((await request(1)).state).toBe(ChunkState.CHUNK_STATE_OBSOLETE)
+  expect((await leaseChunk(1)).state).toBe(ChunkState.CHUNK_STATE_OBSOLETE)
 })
 
 test('a pod leases chunks until none is left', async () => {
@@ -108,24 +108,24 @@ test('a pod leases chunks until none is left', async () => {
   const job = await waitForJob()
   expect(job.spec).toMatchObject({ completions: 2, parallelism: 2 })
   expect(env(job)['VITASCOPE_WORKER_CHUNKS']).toBe('0,1')
-  const any = async (chunk: number, name?: string) => {
-    const { state, task } = await request(chunk, { anyChunk: true, ...(name !== undefined && { requestId: name }) })
+  const leaseAnyChunk = async (chunk: number, name?: string) => {
+    const { state, task } = await leaseChunk(chunk, { anyChunk: true, ...(name !== undefined && { requestId: name }) })
     return { state, task, chunk: task && requireInput(task, 'encode').chunk }
   }
-  const [first, second] = [await any(0), await any(1)]
+  const [first, second] = [await leaseAnyChunk(0), await leaseAnyChunk(1)]
   expect([first.chunk, second.chunk]).toEqual([0, 1])
   if (second.task) await worker.complete(second.task, await worker.make(second.task))
-  const third = await any(1, 'third')
+  const third = await leaseAnyChunk(1, 'third')
   expect(third.chunk).toBe(2)
   // The response was lost. The repeated request returns the same chunk.
-  expect(await any(1, 'third')).toEqual(third)
+  expect(await leaseAnyChunk(1, 'third')).toEqual(third)
   if (first.task) await worker.complete(first.task, await worker.make(first.task))
-  expect((await any(0)).state).toBe(ChunkState.CHUNK_STATE_ALL_LEASED)
+  expect((await leaseAnyChunk(0)).state).toBe(ChunkState.CHUNK_STATE_ALL_LEASED)
   if (third.task) await worker.release(third.task)
-  const releasedChunk = await any(0)
+  const releasedChunk = await leaseAnyChunk(0)
   expect(releasedChunk.chunk).toBe(2)
   if (releasedChunk.task) await worker.complete(releasedChunk.task, await worker.make(releasedChunk.task))
-  expect((await any(0)).state).toBe(ChunkState.CHUNK_STATE_DONE)
+  expect((await leaseAnyChunk(0)).state).toBe(ChunkState.CHUNK_STATE_DONE)
 })
 
 test('a Kubernetes Job is created once after a lost response, and again after its removal', async () => {
@@ -158,7 +158,7 @@ test('cancelling a job removes its Kubernetes Job', async () => {
 test('a failed index counts as an attempt of its chunk; after three attempts the job fails', async () => {
   await createJob()
   const first = await waitForJob()
-  await make(1)
+  await encodeChunk(1)
   failJob(first, { failedIndexes: '2' })
   const second = await waitForJob(2)
   expect(getName(second)).not.toBe(getName(first))
@@ -181,7 +181,7 @@ test('a Kubernetes Job with FailureTarget is replaced without waiting for its po
 test('a deadline counts as an attempt of started chunks only', async () => {
   await createJob()
   const first = await waitForJob()
-  const { task } = await request(0)
+  const { task } = await leaseChunk(0)
   if (task) await worker.release(task)
   failJob(first, { reason: 'DeadlineExceeded' })
   expect(env(await waitForJob(2))['VITASCOPE_WORKER_CHUNKS']).toBe('0,1,2')
@@ -212,7 +212,7 @@ test('during an outage of the API server, pods continue; new Kubernetes Jobs are
   await createJob()
   await waitForJob()
   cluster.stopResponses()
-  await make(0)
+  await encodeChunk(0)
   const former = jobId
   jobId = String(nextJob++)
   await createJob()
@@ -227,7 +227,7 @@ test('during an outage of the API server, pods continue; new Kubernetes Jobs are
 test('pods of an older release get no chunk and are replaced', async () => {
   await createJob()
   await waitForJob()
-  expect((await request(0, { planVersion: planVersion - 1 })).state).toBe(ChunkState.CHUNK_STATE_OBSOLETE)
+  expect((await leaseChunk(0, { planVersion: planVersion - 1 })).state).toBe(ChunkState.CHUNK_STATE_OBSOLETE)
   await waitForJob(2)
   await waitFor(() => cluster.jobs.size === 1, { describe: 'the first Job to be removed' })
   expect(await readFaults()).toEqual([0, 0, 0, 0])
@@ -245,7 +245,7 @@ test('a release replaces a queued Kubernetes Job and keeps an admitted one', asy
   const running = await waitForJob()
   cluster.put({ ...running, spec: { template: {}, ...running.spec, suspend: false }, status: { startTime: new Date() } })
   // One of its chunks stays leased, so that the Job is not considered stale.
-  expect((await request(0)).task).toBeDefined()
+  expect((await leaseChunk(0)).task).toBeDefined()
   await environment.db.query(`update work_item set lease_end = now() + interval '1 hour' where state = 'leased'`)
   jobId = String(nextJob++)
   await createJob()
@@ -273,12 +273,13 @@ test('no Kubernetes Job is created for a low-priority job while a normal job has
   jobId = normal
   await createJob()
   const second = await waitForJob(2)
-  const tasks = [(await request(0)).task, (await request(1)).task, (await request(2)).task]
+  const tasks = [(await leaseChunk(0)).task, (await leaseChunk(1)).task, (await leaseChunk(2)).task]
   jobId = low
   await createJob(true)
   const runs = () => environment.db.query('select 1 from chunk_run where job_id = $1 and end_time is null', [low])
   await waitFor(async () => (await runs()).length === 1, { describe: 'a run of the low-priority job' })
-  // Chunks that the other Job started are encoded again, in a pass that has seen that run.
+  // The Job of the normal job is removed and created again twice. When the executor creates it the second time, it has
+  // seen the run of the low-priority job.
   cluster.drop(getName(second))
   await waitForJob(3)
   cluster.drop(getName(second))

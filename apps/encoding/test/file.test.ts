@@ -44,11 +44,11 @@ async function put(file: Buffer, query = 'organisation_id=2', principal = user()
     body: new Uint8Array(file),
   })
   const text = await response.text()
-  const refusal = text === '' ? {} : (JSON.parse(text) as { reason?: string; fields?: { field: string }[] })
+  const rejection = text === '' ? {} : (JSON.parse(text) as { reason?: string; fields?: { field: string }[] })
   return {
     status: response.status,
-    reason: refusal.reason ?? '',
-    fields: refusal.fields?.map(({ field }) => field) ?? [],
+    reason: rejection.reason ?? '',
+    fields: rejection.fields?.map(({ field }) => field) ?? [],
     uploadId: response.headers.get('vitascope-upload-id') ?? '',
     sha256: response.headers.get('vitascope-upload-sha256') ?? '',
   }

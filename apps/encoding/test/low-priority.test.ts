@@ -29,29 +29,29 @@ test('under constant normal load, a low-priority job waits until its maximum wai
   const worker = createStandInWorker(service, environment.storage, 'w1:a')
   await create(LOW, '1', true)
   let normal = 0
-  /** Adds a normal job for each completed task, so that normal work is always pending. */
-  const serve = async () => {
+  /** Adds a normal job, so that normal work is always pending. Then runs the next task and returns the id of its job. */
+  const addJobAndRunTask = async () => {
     normal++
     await create(String(normal), normal % 2 === 0 ? '1' : '2')
     return (await worker.runNextTask()).jobId
   }
-  for (let round = 0; round < 6; round++) expect(await serve()).not.toBe(LOW)
+  for (let round = 0; round < 6; round++) expect(await addJobAndRunTask()).not.toBe(LOW)
   const waitSince = (minutes: number) =>
     environment.db.query(`update work_item set create_time = now() - $2::int * interval '1 minute' where key = $1 and state = 'waiting'`, [
       `job:${LOW}`,
       minutes,
     ])
   await waitSince(59)
-  for (let round = 0; round < 4; round++) expect(await serve()).not.toBe(LOW)
+  for (let round = 0; round < 4; round++) expect(await addJobAndRunTask()).not.toBe(LOW)
   await waitSince(61)
   const isAged = async () => (await environment.db.query('select 1 from job where job_id = $1 and not low_priority', [LOW])).length === 1
   await waitFor(isAged, { describe: 'the job to have normal priority' })
-  // Probes have precedence. The job's later tasks do not wait for another hour.
-  expect(await serve()).toBe(LOW)
+  // The next task is the probe of the low-priority job. Its later tasks do not wait for another hour.
+  expect(await addJobAndRunTask()).toBe(LOW)
   let rounds = 0
   while ((await service.job(LOW)).state !== JobState.JOB_STATE_OK) {
-    await serve()
-    // Probes have precedence. Without a second task per round, no job would be encoded.
+    await addJobAndRunTask()
+    // Probes run before other tasks, and each round adds one. Without a second task per round, no job would be encoded.
     await worker.runNextTask()
     expect(++rounds).toBeLessThan(60)
   }

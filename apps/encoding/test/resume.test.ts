@@ -29,21 +29,21 @@ afterAll(async () => {
 const create = (jobId: string, path: string) =>
   caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url(path) }, caller.call)
 const waitLong = <Seen>(check: () => Seen | Promise<Seen>, describe: string) => waitFor(check, { timeout: TIMEOUT_MS, describe })
-const published = (jobId: string) => waitLong(() => environment.catalogue.published(jobId)[0], `job ${jobId} to be published`)
-const chunks = (jobId: string) =>
+const waitForPublished = (jobId: string) => waitLong(() => environment.catalogue.published(jobId)[0], `job ${jobId} to be published`)
+const readChunks = (jobId: string) =>
   environment.db.query<{ chunk: number; fence: number }>(
     'select chunk, fence::float8 as fence from chunk where job_id = $1 order by chunk',
     [jobId],
   )
-const finished = async (jobId: string) => (await chunks(jobId)).filter(({ fence }) => fence > 0)
+const readFinishedChunks = async (jobId: string) => (await readChunks(jobId)).filter(({ fence }) => fence > 0)
 
-const hashFrames = async (jobId: string) => hashSetFrames(environment, await published(jobId))
+const hashFrames = async (jobId: string) => hashSetFrames(environment, await waitForPublished(jobId))
 
 async function killFfmpegs(worker: RunningProcess): Promise<void> {
   const pids = await waitLong(async () => {
     const pids = await ffmpegsBelow(worker.pid)
     return pids.length > 0 ? pids : undefined
-  }, 'ffmpeg to be at work')
+  }, 'ffmpeg to run')
   for (const pid of pids) process.kill(pid, 'SIGKILL')
 }
 
@@ -53,16 +53,16 @@ test('after ffmpeg and a worker are killed, only incomplete tasks are repeated, 
   const undisturbed = await hashFrames('1')
 
   await create('2', '/video.mp4')
-  await waitLong(async () => (await finished('2')).length >= 1, 'a chunk to be done')
+  await waitLong(async () => (await readFinishedChunks('2')).length >= 1, 'a chunk to be done')
   await killFfmpegs(first)
-  await waitLong(async () => (await finished('2')).length >= 2, 'another chunk to be done')
+  await waitLong(async () => (await readFinishedChunks('2')).length >= 2, 'another chunk to be done')
   first.kill('SIGKILL')
   await first.exited
-  const before = await finished('2')
+  const before = await readFinishedChunks('2')
   const second = await startWorkerProcess(environment, service.address)
-  await published('2')
-  expect((await chunks('2')).length).toBeGreaterThanOrEqual(4)
-  for (const chunk of before) expect(await chunks('2')).toContainEqual(chunk)
+  await waitForPublished('2')
+  expect((await readChunks('2')).length).toBeGreaterThanOrEqual(4)
+  for (const chunk of before) expect(await readChunks('2')).toContainEqual(chunk)
   expect(await hashFrames('2')).toEqual(undisturbed)
   expect(environment.catalogue.published('2')).toHaveLength(1)
   second.kill('SIGTERM')
@@ -87,13 +87,13 @@ test('the audio of a long source can be played long before it is complete', asyn
   expect(segment?.path).toBe('audio_64/seg-00001.m4s')
   expect(Math.abs((segment?.seconds ?? 0) - 4)).toBeLessThan(0.05)
   expect((await environment.storage.stat(`${segment?.prefix}/${segment?.path}`))?.bytes).toBe(Number(segment?.bytes))
-  await waitLong(async () => (await finished('3')).length === 1, 'all of it')
+  await waitLong(async () => (await readFinishedChunks('3')).length === 1, 'the complete audio')
   const all = await rows()
   // Counts all segments, the init segment and the playlist.
   expect(all).toHaveLength(60 + 2)
   expect(all.reduce((sum, { seconds }) => sum + seconds, 0)).toBeCloseTo(240, 0)
   expect(all).toEqual(expect.arrayContaining(early.map(({ path, bytes }) => expect.objectContaining({ path, bytes }))))
-  await published('3')
+  await waitForPublished('3')
   worker.kill('SIGTERM')
   expect(await worker.exited).toBe(0)
 })

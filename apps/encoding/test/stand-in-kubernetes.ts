@@ -25,7 +25,7 @@ export interface StandInKubernetes {
   loseNextResponse(): void
   /** Ends all watches in the middle of a line. */
   cutWatches(): void
-  /** Discards the history: watches of older versions get 410, active ones within their stream. */
+  /** Discards the history. Watches of older versions then get 410. Active watches get this error in their stream. */
   compact(): void
   /** Requests get no response until `resumeResponses`. */
   stopResponses(): void
@@ -46,7 +46,7 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
   let events: Event[] = []
   let version = 1
   let oldest = 0
-  let losing = false
+  let shouldLoseResponse = false
   let isUnresponsive = false
 
   const notify = (type: string, job: V1Job) => {
@@ -77,8 +77,8 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
       if (jobs.has(getName(job))) return reply(result, 409, { kind: 'Status', code: 409, reason: 'AlreadyExists' })
       created.push(getName(job))
       notify('ADDED', { ...job, metadata: { ...job.metadata, uid: randomUUID() } })
-      if (!losing) return reply(result, 201, job)
-      losing = false
+      if (!shouldLoseResponse) return reply(result, 201, job)
+      shouldLoseResponse = false
       return request.socket.destroy()
     }
     if (request.method === 'DELETE') {
@@ -129,7 +129,7 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
       if (job) notify('DELETED', job)
     },
     loseNextResponse() {
-      losing = true
+      shouldLoseResponse = true
     },
     cutWatches() {
       for (const result of watches) {

@@ -13,7 +13,7 @@ import { startInProcess, startTestEnvironment, type TestEnvironment } from './se
 
 const owner = { kind: 'user', keyId: '5', userId: '7', organisationId: '2', userType: 'uploader' } as const
 const tus = { 'tus-resumable': '1.0.0' }
-const parts = { ...tus, 'content-type': 'application/offset+octet-stream' }
+const partHeaders = { ...tus, 'content-type': 'application/offset+octet-stream' }
 
 let environment: TestEnvironment
 let service: Awaited<ReturnType<typeof startInProcess>>
@@ -55,11 +55,11 @@ async function send(method: string, path: string, headers: Record<string, string
       : { body: body ? new Uint8Array(body) : null }),
   })
   const text = await response.text()
-  const refused = response.headers.get('vitascope-error')
+  const errorHeader = response.headers.get('vitascope-error')
   return {
     status: response.status,
     headers: response.headers,
-    reason: refused === null ? text : (JSON.parse(Buffer.from(refused, 'base64').toString()) as { reason: string }).reason,
+    reason: errorHeader === null ? text : (JSON.parse(Buffer.from(errorHeader, 'base64').toString()) as { reason: string }).reason,
   }
 }
 
@@ -126,11 +126,11 @@ test('a file that is interrupted can be sent again or continued by tus', async (
   await interrupt(continued)
   const offset = Number((await send('HEAD', continued, tus)).headers.get('upload-offset'))
   expect(offset).toBeGreaterThan(0)
-  const rest = await send('PATCH', continued, { ...parts, 'upload-offset': String(offset) }, file.subarray(offset))
+  const rest = await send('PATCH', continued, { ...partHeaders, 'upload-offset': String(offset) }, file.subarray(offset))
   expect([rest.status, rest.headers.get('x-video-id')]).toEqual([204, '11'])
 })
 
-test('a complete file that the catalogue rejects uses the ticket', async () => {
+test('a complete file that the catalogue rejects uses up the ticket', async () => {
   environment.catalogue.uploadError = new DomainError('exhausted', 'QUOTA_MINUTES', 'no minutes are left')
   const path = await create()
   expect(await send('PUT', path, {}, Buffer.from('abc'))).toMatchObject({ reason: 'QUOTA_MINUTES' })

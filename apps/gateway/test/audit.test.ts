@@ -23,7 +23,7 @@ const routes = [
   route({ post: ['/thing/:thingId'], ...thingRoute, payload: z.strictObject({ colour: z.enum(['red', 'blue']) }), status: 201 }),
   route({ get: ['/pop'], summary: 'pops', ...common, readOnly: false, handle }),
   route({ get: ['/secret/:thingId'], ...thingRoute, audited: true }),
-  route({ get: ['/drawn'], summary: 'stores nothing', ...common, readOnly: false, audited: false, handle }),
+  route({ get: ['/computed'], summary: 'stores nothing', ...common, readOnly: false, audited: false, handle }),
 ]
 
 beforeAll(async () => {
@@ -96,7 +96,7 @@ test('the entry of a guest has no key, and a path parameter that is not an id is
 test('reads, invalid input and routes that store nothing have no entry, and a GET that changes something has one', async () => {
   const call = (path: string, id: string) => fetch(`${gateway.url}/v2${path}`, { headers: { 'x-request-id': id } })
   expect((await call('/thing/1', 'r3')).status).toBe(200)
-  expect((await call('/drawn', 'r4')).status).toBe(200)
+  expect((await call('/computed', 'r4')).status).toBe(200)
   expect((await post('1', { 'x-request-id': 'r5' }, 'green')).status).toBe(400)
   expect(['r3', 'r4', 'r5'].flatMap(listEntries)).toEqual([])
   expect((await call('/pop', 'r6')).status).toBe(200)

@@ -138,7 +138,7 @@ describe('the response to a guest', () => {
     expect(reads).toHaveLength(2)
   })
 
-  test('is never sent to the holder of a key, nor the other way round', async () => {
+  test('is never sent to the holder of a key, and a guest never gets the response to the holder of a key', async () => {
     const path = nextPath()
     expect(JSON.parse((await read(path)).text)).toEqual({ name: record.name })
     expect(JSON.parse((await read(path, { headers })).text)).toEqual(record)

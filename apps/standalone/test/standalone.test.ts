@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
-/** `npm start` as a process of its own. */
+/** Starts the command of `npm start`, or another command, as a separate process. */
 function start(env: Record<string, string> = {}, [command = '', ...args]: readonly string[] = NPM_START_COMMAND) {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITASCOPE_')))
   const child = spawn(command, args, {
@@ -40,11 +40,12 @@ function start(env: Record<string, string> = {}, [command = '', ...args]: readon
     allEnded,
     output: () => output,
     ready: () =>
-      waitFor(() => output.includes('Vitascope is ready') || child.exitCode !== null, { timeout: 60_000, describe: 'the table' }).then(
-        () => {
-          if (!output.includes('Vitascope is ready')) throw new Error(output)
-        },
-      ),
+      waitFor(() => output.includes('Vitascope is ready') || child.exitCode !== null, {
+        timeout: 60_000,
+        describe: 'the start-up table',
+      }).then(() => {
+        if (!output.includes('Vitascope is ready')) throw new Error(output)
+      }),
   }
 }
 
@@ -63,7 +64,7 @@ describe('npm start', () => {
     })
     expect(response.status).toBe(200)
     const metrics = async () => (await fetch(`http://127.0.0.1:${ports.VITASCOPE_OPS_PORT}/metrics`)).text()
-    // The platform is ready without the worker, which first tries its sandbox.
+    // The platform is ready before the worker, which first tests its sandbox.
     await waitFor(async () => (await metrics()).includes('up{service="worker"} 1'), { timeout: 30_000, describe: 'the worker to be up' })
     for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway'])
       expect(await metrics()).toContain(`up{service="${name}"} 1`)
@@ -76,7 +77,7 @@ describe('npm start', () => {
     const began = Date.now()
     first.kill('SIGINT')
     await waitFor(() => first.output().includes('SIGINT: stopping'), { describe: 'the stop to begin' })
-    // A terminal, npm and the wrapper each pass the same Ctrl-C on.
+    // The terminal, npm and the wrapper each forward the same Ctrl-C, so the signal arrives several times.
     first.kill('SIGINT')
     expect(await first.ended).toBe(0)
     const stopMs = Date.now() - began
@@ -101,7 +102,7 @@ describe('npm start', () => {
     await first.ready()
     first.kill('SIGKILL')
     await first.ended
-    // The services notice that their supervisor is gone; until then the port is theirs.
+    // The services end when they detect that their supervisor has ended. Until then the port is in use.
     await waitFor(async () => (await fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/healthz`).catch(() => undefined)) === undefined, {
       timeout: 15_000,
       describe: 'the services to end',
@@ -146,7 +147,7 @@ describe('a start that cannot succeed ends with one line', () => {
   )
 
   test('a full disk', async () => {
-    // A disk of 16 MB of its own, in a mount namespace that ends with the process.
+    // A separate disk of 16 MB, in a mount namespace that ends with the process.
     const namespaces = process.getuid?.() === 0 ? ['-m'] : ['-rm']
     const mount = 'mount -t tmpfs -o size=16m tmpfs "$VITASCOPE_DATA_DIR" && exec "$@"'
     const failed = start({}, ['unshare', ...namespaces, 'sh', '-c', mount, 'sh', ...NPM_START_COMMAND])

@@ -28,7 +28,7 @@ describeInBrowser('the access of a page to the player', () => {
 
   const frame = (id: string) =>
     `<iframe id="f" width="640" height="360" allow="autoplay" src="${fixture.platform.url}/player/${id}?muted=1"></iframe>`
-  /** Another host name of the same machine is another site for the browser. */
+  /** Opens a page that embeds the player. Its host `localhost` is another site for the browser than `127.0.0.1`. */
   const openHost = async (id: string) => {
     const page = await fixture.openPage()
     const script = `import { createPlayer } from '/package/player.js'
@@ -96,7 +96,7 @@ describeInBrowser('the access of a page to the player', () => {
           .evaluate((video: HTMLVideoElement) => video.currentTime > 1),
       {
         timeout: 20_000,
-        describe: 'the picture to pass 1 s',
+        describe: 'the video to pass 1 s',
       },
     )
     expect((await readEvents(page)).filter(({ state }) => state?.title === 'Closed')).toEqual([])
@@ -119,12 +119,12 @@ describeInBrowser('the access of a page to the player', () => {
         if (data.type === 'available') document.getElementById('f').contentWindow.postMessage({ vitascope: 1, id: 5, command: 'play' }, '*')
       })`
     await page.setContent(`${frame('v')}<script>${script}</script>`)
-    const answers = async () => {
+    const responses = async () => {
       const received = await page.evaluate(() => (window as unknown as { received: { type?: string }[] }).received)
       return received.filter(({ type }) => type === 'event' || type === 'result')
     }
-    await waitFor(async () => (await answers()).length >= 2, { timeout: 20_000, describe: 'the answers' })
-    expect(await answers()).toEqual([
+    await waitFor(async () => (await responses()).length >= 2, { timeout: 20_000, describe: 'the responses' })
+    expect(await responses()).toEqual([
       { vitascope: 1, type: 'event', event: 'refused', reason: 'origin' },
       { vitascope: 1, type: 'result', id: 5, ok: false, error: 'origin' },
     ])

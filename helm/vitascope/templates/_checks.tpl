@@ -14,7 +14,7 @@ validates single values.
 {{- range $row.calls }}{{ $calls = append $calls . }}{{ end }}
 {{- end }}
 {{- if not $enabled }}
-- no component is enabled: set `gateway.enabled` (or that of another one) to true
+- no component is enabled: set `gateway.enabled` (or `enabled` of another component) to true
 {{- end }}
 {{- if and (or (has "gateway" $enabled) (has "web" $enabled) (has "catalogue" $enabled)) (not $v.publicUrl) }}
 - `publicUrl` is missing: set it to the URL under which viewers reach the gateway, such as https://video.example.org
@@ -168,11 +168,11 @@ validates single values.
 {{- end }}
 {{- range $key := list "keys" "storage" }}
 {{- if not (get $jobs.secrets $key) }}
-- pods of Jobs cannot read secrets of {{ $.Release.Namespace }}: set `encoding.executor.kubernetes.secrets.{{ $key }}` to one in the namespace of the Jobs
+- pods of Jobs cannot read secrets of {{ $.Release.Namespace }}: set `encoding.executor.kubernetes.secrets.{{ $key }}` to a secret in the namespace of the Jobs
 {{- end }}
 {{- end }}
 {{- if and (ne $v.tls.mode "none") (not $jobs.secrets.tls) (not (and (eq $v.tls.mode "certManager") $v.tls.certManager.issuer.name (eq $v.tls.certManager.issuer.kind "ClusterIssuer"))) }}
-- pods of Jobs have no certificate: set `encoding.executor.kubernetes.secrets.tls` to one of `worker` in the namespace of the Jobs, or `tls.certManager.issuer` to a ClusterIssuer
+- pods of Jobs have no certificate: set `encoding.executor.kubernetes.secrets.tls` to a secret with the certificate of `worker` in the namespace of the Jobs, or `tls.certManager.issuer` to a ClusterIssuer
 {{- end }}
 {{- end }}
 {{- if $v.networkPolicy.enabled }}

@@ -67,7 +67,7 @@ test.each([
   ['another file', 'no database\n'],
   ['the first half of a database', GERMANY.subarray(0, GERMANY.length / 2)],
   ['a database whose tree is damaged', Buffer.concat([Buffer.alloc(600, 0xee), GERMANY.subarray(600)])],
-])('%s changes nothing and is reported', async (_, content) => {
+])('%s is reported, and lookups use the previous database', async (_, content) => {
   await replace(GERMANY)
   const { find } = open()
   await replace(content)
@@ -77,7 +77,7 @@ test.each([
   await waitFor(async () => (await isLoaded()) === '1', { describe: 'the good file to be read again' })
 })
 
-test('a damaged file at the start stops nothing', async () => {
+test('a damaged file at the start does not throw, and no country is found', async () => {
   await replace('no database')
   const { find } = open()
   expect([find('203.0.113.7'), await isLoaded()]).toEqual([undefined, '0'])

@@ -8,8 +8,8 @@ const MAX_PORT = 32_000
 const MAX_ATTEMPTS = 100
 
 /**
- * Ports are assigned in sequence from a random start. So this process uses no port twice, and rarely a port that another
- * process was assigned but does not listen on yet.
+ * Ports are assigned in sequence from a random start. This process therefore repeats a port only after all others.
+ * It rarely returns a port that another process has chosen but does not listen on yet.
  */
 let next = randomInt(MIN_PORT, MAX_PORT)
 

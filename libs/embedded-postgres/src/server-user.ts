@@ -7,10 +7,10 @@ import { PostgresError } from './postgres-error.ts'
 const NOBODY_UID = 65534
 
 /**
- * Returns the command prefix for a server whose files are in `dir`. PostgreSQL refuses to run as root. As root it
- * runs in a user namespace without a mapping, where the files stay owned by root. If the kernel forbids that, it runs
- * as `nobody`, which then owns the files. If the machine supports it, the server is stopped when the process that started
- * it ends.
+ * Returns the command prefix for a server whose files are in `dir`. PostgreSQL refuses to run as root. If this process
+ * is root, the server therefore runs in a user namespace without a mapping, and root still owns the files. If the
+ * kernel forbids that, the server runs as `nobody`, which then owns the files. If the machine supports it, the server
+ * is stopped when the process that started it ends.
  */
 export function serverUser(dir: string): string[] {
   const processUser = process.getuid?.() ?? 0
@@ -22,7 +22,7 @@ export function serverUser(dir: string): string[] {
     if (owner !== processUser) {
       throw new PostgresError(
         'DATA_OF_ANOTHER_USER',
-        `${dir} belongs to user ${owner} and this is user ${processUser}: start it as that user`,
+        `${dir} belongs to user ${owner}, but this process runs as user ${processUser}: start it as user ${owner}`,
       )
     }
     // Containers may run with ids that are not in /etc/passwd, which PostgreSQL rejects. In a user namespace it runs

@@ -9,8 +9,8 @@ export const ALLOWED_ADDRESS = 'a public address, or one in a network that the o
 /** Returns all problems that are visible in the URL itself, each as a sentence for its field. The list is empty if the URL is valid. */
 export function checkUrl(text: string, policy: SourcePolicy): readonly string[] {
   if (text.length > maxUrlLength) return [`must have at most ${maxUrlLength} characters`]
-  // The URL parser would silently remove these characters, so the text would differ from the parsed URL.
-  if (hasInvisible(text) || !URL.canParse(text)) return ['must be an absolute http or https URL']
+  // The URL parser would silently remove or replace these characters, so the text would differ from the parsed URL.
+  if (hasNormalisedCharacter(text) || !URL.canParse(text)) return ['must be an absolute http or https URL']
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return ['must be an http or https URL']
   const problems: string[] = []
@@ -25,7 +25,7 @@ export function getHost(url: URL): string {
   return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
 }
 
-function hasInvisible(text: string): boolean {
+function hasNormalisedCharacter(text: string): boolean {
   return /[\s\p{Cc}\p{Cf}\\]/u.test(text)
 }
 

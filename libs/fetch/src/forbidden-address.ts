@@ -23,7 +23,7 @@ const forbiddenIPv4 = networks([
   '10.0.0.0/8', // private
   '100.64.0.0/10', // carrier-grade NAT
   '127.0.0.0/8', // loopback
-  '168.63.129.16/32', // the metadata service of a large cloud, though of public range
+  '168.63.129.16/32', // the metadata service of a large cloud, although its address is in a public range
   '169.254.0.0/16', // link-local, metadata services
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments
@@ -41,9 +41,9 @@ const forbiddenIPv4 = networks([
 ])
 
 const forbiddenIPv6 = networks([
-  '2001::/23', // protocol assignments, Teredo among them
+  '2001::/23', // protocol assignments, including Teredo
   '2001:db8::/32', // documentation
-  '2002::/16', // 6to4: an IPv4 address of any kind inside
+  '2002::/16', // 6to4: contains any IPv4 address
   '2620:4f:8000::/48', // AS112
   '3fff::/20', // documentation
 ])

@@ -31,13 +31,13 @@ test('sends the complete body with its headers', async () => {
 })
 
 test('returns any status, and does not follow redirects', async () => {
-  const canary = await receiver((_, response) => response.end())
+  const redirectTarget = await receiver((_, response) => response.end())
   const origin = await receiver((request, response) => {
     if (request.url === '/500') response.writeHead(500).end('no')
-    else response.writeHead(307, { location: canary.url('/') }).end()
+    else response.writeHead(307, { location: redirectTarget.url('/') }).end()
   })
   expect([await post(origin.url('/500')), await post(origin.url('/307'))]).toEqual([{ status: 500 }, { status: 307 }])
-  expect(canary.connections()).toBe(0)
+  expect(redirectTarget.connections()).toBe(0)
 })
 
 test('reads only the start of a long response, and aborts a slow one at the time limit', async () => {
@@ -62,15 +62,15 @@ test('no response is an error, and a forbidden address is never contacted', asyn
   await expect(post(silent.url('/'), { timeoutMs: 200 })).rejects.toMatchObject({ code: 4001 })
   const before = silent.connections()
   await expect(post(silent.url('/'), { policy: sourcePolicy() })).rejects.toMatchObject({ code: 4004 })
-  const trick = sourcePolicy({ resolve: async () => ['127.0.0.1'] })
-  await expect(post(`http://hook.example:${silent.port}/`, { policy: trick })).rejects.toMatchObject({ code: 4004 })
+  const resolvesToLoopback = sourcePolicy({ resolve: async () => ['127.0.0.1'] })
+  await expect(post(`http://hook.example:${silent.port}/`, { policy: resolvesToLoopback })).rejects.toMatchObject({ code: 4004 })
   expect(silent.connections()).toBe(before)
 })
 
 test('an aborted signal ends the request with its own reason', async () => {
-  const leaving = new AbortController()
-  const silent = await receiver(() => leaving.abort(new Error('left')))
-  await expect(post(silent.url('/'), { signal: leaving.signal })).rejects.toThrow('left')
+  const abort = new AbortController()
+  const silent = await receiver(() => abort.abort(new Error('shutdown')))
+  await expect(post(silent.url('/'), { signal: abort.signal })).rejects.toThrow('shutdown')
 })
 
 test('a switch to another protocol is not accepted as a response', async () => {

@@ -62,7 +62,7 @@ test('accepts tokens if the clocks of two machines differ by at most 30 s', asyn
   expect(await catalogue.verify(late)).toEqual({ principal, signer: 'gateway' })
 })
 
-const own = { kind: 'service', service: 'gateway' }
+const gatewayPrincipal = { kind: 'service', service: 'gateway' }
 
 test.each<[string, () => string | Promise<string>]>([
   ['for another service', () => gateway.sign(principal, 'auth')],
@@ -72,16 +72,16 @@ test.each<[string, () => string | Promise<string>]>([
   ['with another issuer', () => token({ claims: { iss: 'auth' } })],
   ['of a worker for a user', () => worker.sign(principal, 'catalogue')],
   ['of a worker for a guest', () => worker.sign({ kind: 'guest' }, 'catalogue')],
-  ['of a worker for another service', () => token({ by: 'worker', claims: { principal: own } })],
+  ['of a worker for another service', () => token({ by: 'worker', claims: { principal: gatewayPrincipal } })],
   ['without a principal', () => token({ claims: { principal: undefined } })],
   ['with an unknown kind of principal', () => token({ claims: { principal: { kind: 'root' } } })],
   ['signed with the public key as a secret (HS256)', () => token({ alg: 'HS256' })],
-  ['with the algorithm none', async () => `${encoded({ alg: 'none' })}.${(await token()).split('.')[1]}.`],
+  ['with the algorithm none', async () => `${encodePart({ alg: 'none' })}.${(await token()).split('.')[1]}.`],
   ['that has expired', () => token({ expires: new Date(Date.now() - 40_000) })],
   ['without an expiry', () => token({ expires: null })],
   [
     'with other claims under the signature',
-    async () => buildMalformedToken((parts) => [parts[0], encoded({ iss: 'gateway', aud: 'catalogue', exp: 1e12 }), parts[2]]),
+    async () => buildMalformedToken((parts) => [parts[0], encodePart({ iss: 'gateway', aud: 'catalogue', exp: 1e12 }), parts[2]]),
   ],
   ['whose signature is cut short', () => buildMalformedToken(([header, body, signature = '']) => [header, body, signature.slice(0, 20)])],
   ['with a fourth part', () => buildMalformedToken((parts) => [...parts, ''])],
@@ -90,11 +90,11 @@ test.each<[string, () => string | Promise<string>]>([
   await expect(catalogue.verify(await make())).rejects.toThrow()
 })
 
-async function buildMalformedToken(bend: (parts: string[]) => (string | undefined)[]): Promise<string> {
-  return bend((await token()).split('.')).join('.')
+async function buildMalformedToken(changeParts: (parts: string[]) => (string | undefined)[]): Promise<string> {
+  return changeParts((await token()).split('.')).join('.')
 }
 
-function encoded(part: object): string {
+function encodePart(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 

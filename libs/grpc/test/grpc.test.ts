@@ -92,7 +92,7 @@ describe('deadlines', () => {
         new Promise((_resolve, reject) => {
           call.signal.addEventListener('abort', () => {
             resolve()
-            reject(new Error('hung up'))
+            reject(new Error('aborted'))
           })
         })
     })
@@ -102,19 +102,19 @@ describe('deadlines', () => {
     })
     await aborted
   })
-  test('a caller that hangs up cancels the handler', async () => {
-    const hangUp = new AbortController()
+  test('a disconnect of the caller aborts the handler', async () => {
+    const disconnect = new AbortController()
     const aborted = new Promise<void>((resolve) => {
       response = (_, call) =>
         new Promise((_resolve, reject) => {
           call.signal.addEventListener('abort', () => {
             resolve()
-            reject(new Error('hung up'))
+            reject(new Error('aborted'))
           })
-          hangUp.abort()
+          disconnect.abort()
         })
     })
-    await expect(send(serviceCall('test', 'r', hangUp.signal))).rejects.toMatchObject({ name: 'AbortError' })
+    await expect(send(serviceCall('test', 'r', disconnect.signal))).rejects.toMatchObject({ name: 'AbortError' })
     await aborted
   })
 })
@@ -185,16 +185,16 @@ test('a connection closed after too many cancelled calls is retryable for waitin
     return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   }
   const own = openChannel(address, { service: 'catalogue', principals: testPrincipals() })
-  const extendTimeout = send({ ...serviceCall('test', ''), deadline: new Date(Date.now() + 10_000) }, own).catch((error: unknown) => error)
+  const waitingCall = send({ ...serviceCall('test', ''), deadline: new Date(Date.now() + 10_000) }, own).catch((error: unknown) => error)
   // HTTP/2 servers accept a burst of about 1,000 cancelled streams, then close the connection.
   for (let round = 1; round <= 12; round++) {
     waiting = 0
-    const hangUp = new AbortController()
-    const input = Array.from({ length: 100 }, () => send(serviceCall('test', '', hangUp.signal), own).catch(() => {}))
+    const disconnect = new AbortController()
+    const cancelledCalls = Array.from({ length: 100 }, () => send(serviceCall('test', '', disconnect.signal), own).catch(() => {}))
     await waitFor(() => waiting >= 100, { timeout: 500 }).catch(() => {})
-    hangUp.abort()
-    await Promise.all(input)
+    disconnect.abort()
+    await Promise.all(cancelledCalls)
   }
-  expect(await extendTimeout).toMatchObject({ kind: 'unavailable' })
+  expect(await waitingCall).toMatchObject({ kind: 'unavailable' })
   own.close()
 }, 30_000)

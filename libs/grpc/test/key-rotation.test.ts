@@ -22,7 +22,7 @@ async function changes(metrics: Metrics): Promise<number> {
   return Number(value)
 }
 
-test('a signing key is replaced by the documented steps under calls, and no call is rejected', async () => {
+test('no call is rejected while a signing key is replaced by the documented steps', async () => {
   const [first, second] = [testSigningKey('first'), testSigningKey('second')]
   await mkdir(join(folder, 'public'))
   await replace('gateway.key', first)
@@ -39,12 +39,12 @@ test('a signing key is replaced by the documented steps under calls, and no call
   const channel = openChannel(address, { service: 'catalogue', principals: gateway })
   const videos = channel.client(VideoServiceService)
 
-  let [answered, stopped] = [0, false]
+  let [successes, stopped] = [0, false]
   const rejections: unknown[] = []
   const callers = Array.from({ length: 4 }, async () => {
     while (!stopped) {
       await videos.getVideo({ videoId: '1' }, serviceCall('gateway', '')).then(
-        () => answered++,
+        () => successes++,
         (error: unknown) => rejections.push(error),
       )
     }
@@ -53,12 +53,12 @@ test('a signing key is replaced by the documented steps under calls, and no call
     const before = await changes(metrics)
     await replace(path, text)
     await waitFor(async () => (await changes(metrics)) > before, { describe: `${path} to be loaded` })
-    const seen = answered
-    await waitFor(() => answered > seen + 50 || rejections.length > 0, { describe: 'calls after the step' })
+    const successesBefore = successes
+    await waitFor(() => successes > successesBefore + 50 || rejections.length > 0, { describe: 'calls after the step' })
   }
   const outcome = () =>
     videos.getVideo({ videoId: '1' }, serviceCall('gateway', '')).then(
-      () => 'answered',
+      () => 'succeeded',
       ({ reason }: { reason?: string }) => reason,
     )
   try {
@@ -71,13 +71,13 @@ test('a signing key is replaced by the documented steps under calls, and no call
 
     // From now on calls signed with the old key are rejected.
     await replace('gateway.key', first)
-    await waitFor(async () => (await outcome()) === 'PRINCIPAL_INVALID', { describe: 'the old key to be refused' })
+    await waitFor(async () => (await outcome()) === 'PRINCIPAL_INVALID', { describe: 'the old key to be rejected' })
     // A file without a key is not loaded; the service keeps its previous keys.
     await replace('public/gateway.pub', 'half a ')
     const rejected = /^vitascope_principal_key_rejected_changes_total(\{[^}]*\})? [1-9]/m
     await waitFor(async () => rejected.test(await catalogueMetrics.text()), { describe: 'the change to be rejected' })
     await replace('gateway.key', second)
-    await waitFor(async () => (await outcome()) === 'answered', { describe: 'the new key to be accepted' })
+    await waitFor(async () => (await outcome()) === 'succeeded', { describe: 'the new key to be accepted' })
   } finally {
     stopped = true
     await Promise.all(callers)

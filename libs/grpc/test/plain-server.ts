@@ -4,8 +4,8 @@ import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { createGrpcServer } from '../src/index.ts'
 
 /**
- * A process that a test attacks. It has one method, which responds to any message with the memory usage of the
- * process in bytes.
+ * Server process that a test attacks. It has one method, with an empty response. To each message of its parent
+ * process, it responds with its memory usage in bytes.
  */
 const server = createGrpcServer({
   principals: testPrincipals('catalogue'),

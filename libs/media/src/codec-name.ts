@@ -1,25 +1,25 @@
 /**
  * Returns the codec of an initialisation segment in RFC 6381 form: `avc1.64001F`, `hvc1.1.6.L93.90`, `av01.0.05M.08`
- * or `mp4a.40.2`.
+ * or `mp4a.40.2`. Returns undefined for other codecs.
  */
 export function codecName(init: Buffer): string | undefined {
-  const avcC = bodyBehind(init, 'avcC', 4)
+  const avcC = findBoxContent(init, 'avcC', 4)
   if (avcC) return `avc1.${avcC.toString('hex', 1, 4).toUpperCase()}`
-  const hvcC = bodyBehind(init, 'hvcC', 13)
+  const hvcC = findBoxContent(init, 'hvcC', 13)
   if (hvcC) return hevcName(hvcC)
-  const av1C = bodyBehind(init, 'av1C', 4)
+  const av1C = findBoxContent(init, 'av1C', 4)
   if (av1C) return av1Name(av1C)
   return init.includes('mp4a', 0, 'latin1') ? 'mp4a.40.2' : undefined
 }
 
 /** Returns the content after the name of a box, if there are at least `bytes` bytes. */
-function bodyBehind(init: Buffer, box: string, bytes: number): Buffer | undefined {
+function findBoxContent(init: Buffer, box: string, bytes: number): Buffer | undefined {
   const place = init.indexOf(box, 0, 'latin1')
   return place >= 0 && place + 4 + bytes <= init.length ? init.subarray(place + 4) : undefined
 }
 
 /**
- * ISO/IEC 14496-15, annex E: profile, its compatibility flags in reverse bit order, tier and level, then constraint
+ * Formats the name by ISO/IEC 14496-15, annex E: profile, its compatibility flags in reverse bit order, tier and level, then constraint
  * flags up to the last one that is not zero.
  */
 function hevcName(hvcC: Buffer): string {
@@ -33,8 +33,8 @@ function hevcName(hvcC: Buffer): string {
 }
 
 /**
- * AV1 Codec ISO Media File Format Binding, section 5: profile, level and tier, bit depth. The rest has the defaults
- * of a 4:2:0 picture.
+ * Formats the name by AV1 Codec ISO Media File Format Binding, section 5: profile, level and tier, bit depth. The
+ * other fields are omitted, which means the defaults of a 4:2:0 picture.
  */
 function av1Name(av1C: Buffer): string {
   const [, levels = 0, depths = 0] = av1C

@@ -85,7 +85,7 @@ function chunkArguments({ plan, chunkIndex, tools }: ChunkEncode, folder: string
   return chunk ? pictureArguments(plan, chunk, folder, tools) : soundArguments(plan, folder)
 }
 
-/** Returns the folders of all outputs. A rendition without a picture is its audio track. */
+/** Returns the folders of all outputs. An audio-only rendition has no folder other than that of its audio track. */
 export function outputKeys(plan: EncodePlan): string[] {
   return [...pictureKeys(plan), ...audioKeys(plan)]
 }

@@ -7,8 +7,9 @@ import { toolEnvironment } from './sandbox.ts'
 let cachedCommand: Promise<string[]> | undefined
 
 /**
- * Returns the command before LibreOffice, which has its own sandbox, that blocks unneeded system
- * calls. Returns an empty list if this machine does not support filters. It requires no_new_privs.
+ * Returns a command prefix for LibreOffice that blocks unneeded system calls. It requires
+ * no_new_privs, and complements the sandbox of LibreOffice. Returns an empty list if this machine
+ * does not support filters.
  */
 export function officeFilterCommand(): Promise<string[]> {
   cachedCommand ??= findCommand()

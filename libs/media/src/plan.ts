@@ -50,7 +50,7 @@ export interface EncodePlan {
      * is not cut.
      */
     keySeconds: number
-    /** Seconds that the last frame is repeated, because sound is longer or a few frames may be lost. */
+    /** Seconds for which the last frame is repeated, because sound is longer or a few frames may be lost. */
     holdSeconds: number
     deinterlace: boolean
     /** Convert full range to limited range. */

@@ -158,8 +158,8 @@ function killProcesses(user: number): Promise<void> {
 }
 
 /**
- * Lowers the priority of a run. If the system groups processes by session (sched(7), autogroup), niceness applies within a session only, and each
- * run leads its own session. So the niceness of the group is set too.
+ * Lowers the priority of a run. If the system groups processes by session (sched(7), autogroup), niceness applies
+ * within a session only, and each run leads its own session. So the niceness of the group is set too.
  */
 function lowerPriority(child: ChildProcess, { niceness }: RunLimits): void {
   if (child.pid !== undefined) writeFile(`/proc/${child.pid}/autogroup`, String(niceness)).catch(ignoreError)
@@ -179,10 +179,10 @@ export function sandboxFor(tool: string, files: Sandbox['files'] = 'own'): Promi
   const key = `${files} ${tool}`
   const existing = sandboxes.get(key)
   if (existing) return existing
-  const tools = findSandbox(tool, files)
-  sandboxes.set(key, tools)
-  tools.catch(() => sandboxes.delete(key))
-  return tools
+  const sandbox = findSandbox(tool, files)
+  sandboxes.set(key, sandbox)
+  sandbox.catch(() => sandboxes.delete(key))
+  return sandbox
 }
 
 /**
@@ -267,6 +267,7 @@ type Programs = Record<'unshare' | 'prlimit' | 'nice' | 'setpriv' | 'perl', stri
 function toSandbox(restriction: Restriction, programs: Programs): Sandbox | undefined {
   const { unshare, prlimit, nice, setpriv, perl } = programs
   const { namespaces, filter } = restriction
+  // Whether the command is the first process of a PID namespace.
   const isFirst = namespaces.includes('--pid')
   if (namespaces.length > 0 && unshare === undefined) return undefined
   // Without the first setpriv, a namespace would outlive a killed worker. A filter requires no_new_privs.

@@ -24,16 +24,16 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 /**
- * Returns a source with the number of each frame in binary, as twelve black or white bands, so that a decoded frame
- * can be identified.
+ * Returns ffmpeg options for a source with the number of each frame in binary, as twelve black or white bands, so that
+ * a decoded frame can be identified.
  */
-function numbered(rate: string | number, seconds: number): string {
+function buildNumberedSource(rate: string | number, seconds: number): string {
   const bits = "lum='255*mod(floor(N/pow(2,X)),2)'"
   return `-f lavfi -i color=black:s=12x4:r=${rate}:d=${seconds},format=gray,geq=${bits},scale=192:64:flags=neighbor,format=yuv420p`
 }
 
 /** Returns the numbers of all frames of a file, in order. */
-async function numbersIn(file: string, [width, height]: [number, number]): Promise<number[]> {
+async function readFrameNumbers(file: string, [width, height]: [number, number]): Promise<number[]> {
   const raw = `${file}.gray`
   await fixture.ffmpeg('-y', '-i', file, '-map', '0:v', '-fps_mode', 'passthrough', '-f', 'rawvideo', '-pix_fmt', 'gray', raw)
   const bytes = await readFile(raw)
@@ -59,18 +59,18 @@ async function planSource(source: string): Promise<EncodePlan> {
 function toSingleChunk({ audio: _, ...plan }: EncodePlan): EncodePlan {
   const [chunk] = plan.chunks
   const [{ audioKey: __, ...rendition } = { key: '', label: 0 }] = plan.renditions
-  if (!plan.video || !chunk) throw new Error('the plan has a picture')
+  if (!plan.video || !chunk) throw new Error('the plan has no picture')
   return { ...plan, chunks: [{ ...chunk, frames: plan.video.frames }], renditions: [rendition], images: [] }
 }
 
-/** Returns the numbers of the frames, which must be equal in all renditions. */
-async function encoded(source: string, plan: EncodePlan): Promise<number[]> {
+/** Encodes a source by a plan and returns the numbers of the frames, which must be equal in all renditions. */
+async function encodeAndReadNumbers(source: string, plan: EncodePlan): Promise<number[]> {
   const work = { source, scratch: fixture.scratch('chunks'), tools: fixture.tools, plan }
   await encodeAll(work)
   await packageRenditions(work)
   await verifySet(work)
   const { width = 0, height = 0 } = plan.renditions[0]?.video ?? {}
-  const numbers = (key: string) => numbersIn(join(work.scratch, setFolder, `${key}.mp4`), [width, height])
+  const numbers = (key: string) => readFrameNumbers(join(work.scratch, setFolder, `${key}.mp4`), [width, height])
   const first = await numbers('h264_100')
   for (const { key } of plan.renditions.slice(1)) expect(await numbers(key)).toEqual(first)
   return first
@@ -80,31 +80,36 @@ const x264 = '-c:v libx264 -preset veryfast -bf 3 -b_strategy 0'
 
 describe('every frame is present once, at its place, across chunk boundaries:', () => {
   test.each([
-    ['MP4 with B frames and key frames ten seconds apart', 'long.mp4', `${numbered(30, 21)} ${x264} -g 300`, 3],
-    ['MP4 with open groups', 'open.mp4', `${numbered(25, 16)} ${x264} -g 50 -x264-params open-gop=1`, 3],
-    ['29.97 frames per second', 'ntsc.mp4', `${numbered('30000/1001', 16)} ${sound(14)} ${x264} -g 77 -c:a aac`, 3],
-    ['120 frames per second, of which 60 are kept', 'fast.mp4', `${numbered(120, 16)} ${x264} -g 240`, 3],
-    ['Matroska', 'film.mkv', `${numbered('24000/1001', 16)} ${sound(14)} ${x264} -g 100 -c:a libopus`, 3],
-    ['WebM', 'film.webm', `${numbered(25, 16)} ${sound(14)} -c:v libvpx -deadline realtime -cpu-used 8 -b:v 500k -g 90 -c:a libopus`, 3],
+    ['MP4 with B frames and key frames ten seconds apart', 'long.mp4', `${buildNumberedSource(30, 21)} ${x264} -g 300`, 3],
+    ['MP4 with open groups', 'open.mp4', `${buildNumberedSource(25, 16)} ${x264} -g 50 -x264-params open-gop=1`, 3],
+    ['29.97 frames per second', 'ntsc.mp4', `${buildNumberedSource('30000/1001', 16)} ${sound(14)} ${x264} -g 77 -c:a aac`, 3],
+    ['120 frames per second, of which 60 are kept', 'fast.mp4', `${buildNumberedSource(120, 16)} ${x264} -g 240`, 3],
+    ['Matroska', 'film.mkv', `${buildNumberedSource('24000/1001', 16)} ${sound(14)} ${x264} -g 100 -c:a libopus`, 3],
+    [
+      'WebM',
+      'film.webm',
+      `${buildNumberedSource(25, 16)} ${sound(14)} -c:v libvpx -deadline realtime -cpu-used 8 -b:v 500k -g 90 -c:a libopus`,
+      3,
+    ],
     [
       'HEVC with open groups',
       'hevc.mp4',
-      `${numbered(25, 16)} -c:v libx265 -preset ultrafast -x265-params log-level=none:keyint=60:open-gop=1`,
+      `${buildNumberedSource(25, 16)} -c:v libx265 -preset ultrafast -x265-params log-level=none:keyint=60:open-gop=1`,
       3,
     ],
-    ['interlaced fields', 'fields.mp4', `${numbered(50, 16)} -vf interlace -flags +ilme+ildct ${x264} -g 60`, 3],
-    ['a fragmented MP4', 'fragments.mp4', `${numbered(25, 16)} ${x264} -g 50 -movflags +frag_keyframe+empty_moov`, 3],
-    ['MPEG-TS', 'film.ts', `${numbered(25, 16)} ${sound(14)} ${x264} -g 60 -c:a aac`, 1],
-    ['AVI', 'film.avi', `${numbered(25, 16)} ${sound(14)} -c:v mpeg4 -g 60 -c:a mp3`, 1],
+    ['interlaced fields', 'fields.mp4', `${buildNumberedSource(50, 16)} -vf interlace -flags +ilme+ildct ${x264} -g 60`, 3],
+    ['a fragmented MP4', 'fragments.mp4', `${buildNumberedSource(25, 16)} ${x264} -g 50 -movflags +frag_keyframe+empty_moov`, 3],
+    ['MPEG-TS', 'film.ts', `${buildNumberedSource(25, 16)} ${sound(14)} ${x264} -g 60 -c:a aac`, 1],
+    ['AVI', 'film.avi', `${buildNumberedSource(25, 16)} ${sound(14)} -c:v mpeg4 -g 60 -c:a mp3`, 1],
   ])(
     '%s',
     async (_, name, line, chunks) => {
       const source = await fixture.make(name, line)
       const plan = await planSource(source)
       expect(plan.chunks).toHaveLength(chunks)
-      const frames = await encoded(source, plan)
+      const frames = await encodeAndReadNumbers(source, plan)
       expect(frames).toHaveLength(plan.video?.frames ?? 0)
-      if (chunks > 1) expect(frames).toEqual(await encoded(source, toSingleChunk(plan)))
+      if (chunks > 1) expect(frames).toEqual(await encodeAndReadNumbers(source, toSingleChunk(plan)))
       // Fields are interleaved, and a container may extend the first or the last frame.
       const distances = frames.slice(1).map((number, index) => number - (frames[index] ?? 0))
       const step = name === 'fast.mp4' ? 2 : 1
@@ -117,16 +122,19 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
   test('frames that last for seconds, across chunk boundaries and up to the end', async () => {
     const frameRanges = ['between(n,0,40)', 'between(n,47,99)', 'eq(n,118)', 'eq(n,301)', 'between(n,420,440)']
     const select = `-vf select=${frameRanges.join('+').replaceAll(',', '\\,')}`
-    const source = await fixture.make('held.mp4', `${numbered(30, 16)} ${sound(24)} ${select} -fps_mode vfr ${x264} -g 60 -c:a aac`)
+    const source = await fixture.make(
+      'held.mp4',
+      `${buildNumberedSource(30, 16)} ${sound(24)} ${select} -fps_mode vfr ${x264} -g 60 -c:a aac`,
+    )
     const plan = await planSource(source)
     expect(plan.chunks.length).toBeGreaterThan(2)
-    const numbers = await encoded(source, plan)
-    expect(numbers).toEqual(await encoded(source, toSingleChunk(plan)))
+    const numbers = await encodeAndReadNumbers(source, plan)
+    expect(numbers).toEqual(await encodeAndReadNumbers(source, toSingleChunk(plan)))
     expect(numbers.at(-1)).toBeGreaterThanOrEqual(439)
   }, 120_000)
 
   test('time stamps below zero, an edit list that skips the start, and video that starts late', async () => {
-    const plain = await fixture.make('plain.mp4', `${numbered(30, 19)} ${sound(19)} ${x264} -g 90 -c:a aac`)
+    const plain = await fixture.make('plain.mp4', `${buildNumberedSource(30, 19)} ${sound(19)} ${x264} -g 90 -c:a aac`)
     const created = await Promise.all([
       // Copied from the middle of a group: the edit list hides the earlier frames.
       fixture.make('edited.mp4', `-ss 1.7 -i ${plain} -c copy`),
@@ -137,19 +145,19 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
     for (const source of created) {
       const plan = await planSource(source)
       expect([source, plan.chunks.length]).toEqual([source, 3])
-      expect(await encoded(source, plan)).toEqual(await encoded(source, toSingleChunk(plan)))
+      expect(await encodeAndReadNumbers(source, plan)).toEqual(await encodeAndReadNumbers(source, toSingleChunk(plan)))
     }
   }, 240_000)
 
   test('a portrait video by rotation metadata', async () => {
-    const flat = await fixture.make('flat.mp4', `${numbered(30, 16)} ${x264} -g 90`)
+    const flat = await fixture.make('flat.mp4', `${buildNumberedSource(30, 16)} ${x264} -g 90`)
     const turn = fixture.tools.version.startsWith('5')
       ? `-i ${flat} -c copy -metadata:s:v rotate=90`
       : `-display_rotation 90 -i ${flat} -c copy`
     const source = await fixture.make('turned.mp4', turn)
     const plan = await planSource(source)
     expect(plan.renditions[0]?.video).toMatchObject({ width: 64, height: 192 })
-    expect(await encoded(source, plan)).toEqual(await encoded(source, toSingleChunk(plan)))
+    expect(await encodeAndReadNumbers(source, plan)).toEqual(await encodeAndReadNumbers(source, toSingleChunk(plan)))
   }, 120_000)
 })
 
@@ -186,7 +194,7 @@ test('the frames are the same in any order of chunks, and after ffmpeg was kille
 }, 180_000)
 
 test('the header of each segment has the duration of its playlist', async () => {
-  const source = await fixture.make('heads.mp4', `${numbered('30000/1001', 15)} ${sound(15)} ${x264} -g 60 -c:a aac`)
+  const source = await fixture.make('heads.mp4', `${buildNumberedSource('30000/1001', 15)} ${sound(15)} ${x264} -g 60 -c:a aac`)
   const plan = await planSource(source)
   const work = { source, scratch: fixture.scratch('heads'), tools: fixture.tools, plan }
   await encodeAll(work)
@@ -203,7 +211,7 @@ test('the header of each segment has the duration of its playlist', async () => 
 describe('detects a chunk boundary that does not match:', () => {
   let work: { plan: EncodePlan; source: string; scratch: string; tools: MediaFixture['tools'] }
   beforeAll(async () => {
-    const source = await fixture.make('seams.mp4', `${numbered(25, 12)} ${x264} -g 50`)
+    const source = await fixture.make('seams.mp4', `${buildNumberedSource(25, 12)} ${x264} -g 50`)
     work = { source, scratch: fixture.scratch('seams'), tools: fixture.tools, plan: await planSource(source) }
     await encodeAll(work)
   }, 60_000)

@@ -28,12 +28,12 @@ export function createLogPrinter(out: { write(text: string): unknown; isTTY?: bo
   }
 }
 
-/** Returns the stack of a fault, or the message of a transient error. */
+/** Returns the text of `err`: its stack for the levels `error` and `fatal`, otherwise its message. */
 function formatError({ level, err }: Entry): string {
   const error = err as { stack?: string; message?: string } | undefined
   if (!error) return ''
-  const isFault = level === 'error' || level === 'fatal'
-  return `: ${isFault ? (error.stack ?? error.message) : error.message}`
+  const needsStack = level === 'error' || level === 'fatal'
+  return `: ${needsStack ? (error.stack ?? error.message) : error.message}`
 }
 
 function parse(text: string): Entry | undefined {

@@ -10,7 +10,7 @@ import pg from 'pg'
 import { type Db, findOpenFailover, migrate, openPostgres, settleFailover, watchFailovers } from '../src/index.ts'
 
 const silent = createLogger({ service: 'test', level: 'silent' })
-const undo: (() => Promise<unknown>)[] = []
+const cleanups: (() => Promise<unknown>)[] = []
 let folder: string
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
   )
 })
 afterEach(async () => {
-  for (const step of undo.splice(0).reverse()) await step()
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 afterAll(async () => {
   await rm(folder, { recursive: true })
@@ -44,7 +44,7 @@ function connectWithLog(url: string) {
   const [db, other] = dbs as [Db, Db]
   let closed: Promise<unknown> | undefined
   const close = () => (closed ??= Promise.all([db.close(), other.close()]))
-  undo.push(close)
+  cleanups.push(close)
   return { db, other, close, lines, count: () => readFailovers(metrics) }
 }
 
@@ -62,7 +62,8 @@ async function asSuperuser(url: string, ...statements: string[]): Promise<void> 
 const add = async (db: Db, name: string) =>
   Number((await db.query<{ thing_id: string }>('insert into thing (name) values ($1) returning thing_id', [name]))[0]?.thing_id)
 
-async function asRole(pair: PostgresPair): Promise<string> {
+/** Creates the role and the schema of a service. Returns the database URL of the role. */
+async function createServiceSchema(pair: PostgresPair): Promise<string> {
   await asSuperuser(
     pair.url,
     `create role thing_role login`,
@@ -76,8 +77,8 @@ async function asRole(pair: PostgresPair): Promise<string> {
 
 test('a promoted standby is detected once, before the first statement; lost bytes are reported and ids skip ahead', async () => {
   const pair = await startPostgresPair()
-  undo.push(pair.stop)
-  const url = await asRole(pair)
+  cleanups.push(pair.stop)
+  const url = await createServiceSchema(pair)
   const { db, other, lines, count } = connectWithLog(url)
   expect(await add(db, 'kept')).toBe(1)
   expect(await findOpenFailover(db.query)).toBeUndefined()
@@ -114,8 +115,8 @@ test('a promoted standby is detected once, before the first statement; lost byte
 
 test('a process that starts after a failover detects it from the database itself', async () => {
   const pair = await startPostgresPair()
-  undo.push(pair.stop)
-  const url = await asRole(pair)
+  cleanups.push(pair.stop)
+  const url = await createServiceSchema(pair)
   const before = connectWithLog(url)
   await add(before.db, 'kept')
   await pair.cut()
@@ -129,13 +130,13 @@ test('a process that starts after a failover detects it from the database itself
 
 test('a restored older disk is detected by a process that saw later writes', async () => {
   const place = await mkdtemp(join(tmpdir(), 'vitascope-put-back-'))
-  undo.push(() => rm(place, { recursive: true, force: true, maxRetries: 5 }))
+  cleanups.push(() => rm(place, { recursive: true, force: true, maxRetries: 5 }))
   const [dir, copy] = [join(place, 'data'), join(place, 'copy')]
   await initDatabase(dir, { durable: false })
   let server = await startPostgres({ dir })
-  undo.push(() => server.stop({ immediate: true }))
+  cleanups.push(() => server.stop({ immediate: true }))
   const proxy = await startFaultProxy(`127.0.0.1:${server.port}`)
-  undo.push(proxy.close)
+  cleanups.push(proxy.close)
   const url = `postgres://postgres@${proxy.address}/postgres`
   await migrate({ url, schema: 'thing', folder, log: silent })
   const { db, lines, count } = connectWithLog(url)
@@ -165,44 +166,44 @@ test('a restored older disk is detected by a process that saw later writes', asy
 
 test('results that arrive out of order are not reported as a failover', async () => {
   const database = await createTestDatabase({ migrations: folder, schema: 'thing' })
-  undo.push(database.drop)
+  cleanups.push(database.drop)
   const url = new URL(database.url)
   url.searchParams.set('options', '-csearch_path=thing')
   const [early, late] = [new pg.Client(url.href), new pg.Client(url.href)]
   await Promise.all([early.connect(), late.connect()])
-  undo.push(() => Promise.all([early.end(), late.end()]))
+  cleanups.push(() => Promise.all([early.end(), late.end()]))
   const lines: string[] = []
   const log = { warn: (_: object, msg: string) => void lines.push(msg) } as unknown as Logger
   const metrics = createMetrics('thing')
   const failovers = watchFailovers({ log, metrics })
   await failovers.check(late)
 
-  let signalArrival: () => void = () => {}
-  const underWay = new Promise<void>((resolve) => {
-    signalArrival = resolve
+  let endDelay: () => void = () => {}
+  const delay = new Promise<void>((resolve) => {
+    endDelay = resolve
   })
-  const query = early.query.bind(early) as (...question: [string, unknown[]?]) => Promise<unknown>
+  const query = early.query.bind(early) as (...args: [string, unknown[]?]) => Promise<unknown>
   let requested: Promise<unknown> | undefined
   const slow = {
-    query: (...question: [string, unknown[]?]) => {
-      requested = query(...question)
-      return requested.then((response) => underWay.then(() => response))
+    query: (...args: [string, unknown[]?]) => {
+      requested = query(...args)
+      return requested.then((response) => delay.then(() => response))
     },
   } as unknown as pg.ClientBase
-  const overtaken = failovers.check(slow)
+  const slowCheck = failovers.check(slow)
   await requested
   await late.query('set synchronous_commit = on')
   await late.query(`insert into thing (name) select 'more' from generate_series(1, 100)`)
   await failovers.check(late)
-  signalArrival()
-  await overtaken
+  endDelay()
+  await slowCheck
   await failovers.check(late)
   expect([lines, await readFailovers(metrics)]).toEqual([[], 0])
 }, 20_000)
 
 test('without permission for the functions, a warning is logged once and statements work', async () => {
   const database = await createTestDatabase({ migrations: folder, schema: 'thing' })
-  undo.push(database.drop)
+  cleanups.push(database.drop)
   const url = new URL(database.url)
   const role = `blind_${process.pid}`
   await asSuperuser(
@@ -212,7 +213,7 @@ test('without permission for the functions, a warning is logged once and stateme
     `grant all on all tables in schema thing to ${role}`,
     `revoke execute on function pg_control_system() from public`,
   )
-  undo.push(() => asSuperuser(database.url, `drop owned by ${role}`, `drop role ${role}`))
+  cleanups.push(() => asSuperuser(database.url, `drop owned by ${role}`, `drop role ${role}`))
   url.username = role
   url.password = 'x'
   const { db, other, lines } = connectWithLog(url.href)

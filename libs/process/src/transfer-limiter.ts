@@ -3,7 +3,7 @@ import { DomainError } from '@vitascope/errors'
 /**
  * Bounds of long transfers between clients and this process: uploads that it receives, or files that it sends. A
  * transfer has a credit in seconds. It starts with `graceSeconds`, grows with each byte by 1 / `minBytesPerSecond` up
- * to `maxCreditSeconds`, and falls while the transfer waits for the client. A transfer without credit is cut.
+ * to `maxCreditSeconds`, and falls while the transfer waits for the client. A transfer without credit is cut (aborted).
  */
 export interface TransferBounds {
   /** Concurrent transfers of one client. */
@@ -33,8 +33,8 @@ export interface Transfer {
 
 export interface TransferLimiter {
   /**
-   * Counts a transfer until the returned function is called. If a bound is reached, it cuts the slowest transfer of
-   * that client, or of all, provided that it has been slower than the minimum rate for a second. Otherwise it throws
+   * Counts a transfer until the returned function is called. If `maxPerClient` or `maxTotal` is reached, it cuts the
+   * slowest transfer of that client or of all clients. If no transfer is slow (see `SLOW_SECONDS`), it throws
    * `exhausted` TOO_MANY_AT_ONCE or `unavailable` OVERLOADED.
    */
   begin(transfer: Transfer): () => void
@@ -43,7 +43,7 @@ export interface TransferLimiter {
 }
 
 const CHECK_MS = 500
-/** Seconds of grace that a transfer must have lost before it can be displaced. */
+/** A transfer is slow, and can be displaced, if its credit is at least this much below `graceSeconds`. */
 const SLOW_SECONDS = 1
 
 interface CountedTransfer extends Transfer {

@@ -37,10 +37,10 @@ const retry = (held: Lease, delayMs = 0) => db.transaction((tx) => queue.retry(t
 const release = (held: Lease) => db.transaction((tx) => queue.release(tx, held))
 const rescue = (held: Lease) => db.transaction((tx) => queue.rescue(tx, held, 0))
 /** Simulates an expired lease: the database clock is the only clock, so moving the row's time is enough. */
-const runOut = () => db.query(`update work_item set lease_end = lease_end - interval '1 hour' where state = 'leased'`)
-const row = async () => JSON.stringify(await db.query('select * from work_item order by item_id'))
+const expireLeases = () => db.query(`update work_item set lease_end = lease_end - interval '1 hour' where state = 'leased'`)
+const readRows = async () => JSON.stringify(await db.query('select * from work_item order by item_id'))
 
-async function leased(holder?: string): Promise<LeasedItem> {
+async function requireLease(holder?: string): Promise<LeasedItem> {
   const item = await lease(holder)
   if (!item) throw new Error('nothing to lease')
   return item
@@ -51,30 +51,30 @@ describe('a stale holder', () => {
     ['rescued', async () => expect(await rescue((await queue.expired(9))[0] ?? { itemId: '0', fence: 0 })).toBe(true)],
     ['released', async (held: Lease) => expect(await release(held)).toBe(true)],
     ['released for a retry', async (held: Lease) => expect(await retry(held)).toBe(true)],
-  ])('cannot change an item that was %s and then leased by another holder', async (_, loses) => {
+  ])('cannot change an item that was %s and then leased by another holder', async (_, endLease) => {
     await send()
-    const stale = await leased('w1')
-    await runOut()
-    await loses(stale)
-    const fresh = await leased('w2')
+    const stale = await requireLease('w1')
+    await expireLeases()
+    await endLease(stale)
+    const fresh = await requireLease('w2')
     expect(fresh.itemId).toBe(stale.itemId)
     expect(fresh.fence).toBeGreaterThan(stale.fence)
-    const before = await row()
+    const before = await readRows()
     expect(await complete(stale)).toBe(false)
     expect(await queue.extend(stale)).toBe(false)
     expect(await retry(stale)).toBe(false)
     expect(await release(stale)).toBe(false)
     expect(await rescue(stale)).toBe(false)
-    expect(await row()).toBe(before)
+    expect(await readRows()).toBe(before)
     expect(await queue.extend(fresh)).toBe(true)
     expect(await complete(fresh)).toBe(true)
   })
   test('cannot end an item that waits again, is done or is cancelled', async () => {
     await send()
-    const first = await leased()
+    const first = await requireLease()
     await release(first)
     expect(await complete(first)).toBe(false)
-    const second = await leased()
+    const second = await requireLease()
     expect(await complete(second)).toBe(true)
     expect(await complete(second)).toBe(false)
     expect(await queue.extend(second)).toBe(false)
@@ -84,10 +84,10 @@ describe('a stale holder', () => {
   test('cannot change an item after a later lease if its fence exceeds 32 bits', async () => {
     await db.query(`select setval('work_fence', ${2 ** 53 - 3})`)
     await send()
-    const stale = await leased('w1')
+    const stale = await requireLease('w1')
     expect(stale.fence).toBe(2 ** 53 - 2)
     await release(stale)
-    const fresh = await leased('w2')
+    const fresh = await requireLease('w2')
     expect(fresh.fence).toBe(2 ** 53 - 1)
     expect(await queue.extend(stale)).toBe(false)
     expect(await complete(fresh)).toBe(true)
@@ -95,9 +95,9 @@ describe('a stale holder', () => {
   })
   test('is distinguished from the holder that completed the item and lost the response', async () => {
     await send()
-    const stale = await leased()
+    const stale = await requireLease()
     await release(stale)
-    const fresh = await leased()
+    const fresh = await requireLease()
     await complete(fresh)
     expect(await db.transaction((tx) => queue.isCompletedBy(tx, fresh))).toBe(true)
     expect(await db.transaction((tx) => queue.isCompletedBy(tx, stale))).toBe(false)
@@ -108,8 +108,8 @@ describe('the release of stale leases', () => {
   test('and a completion: exactly one of them succeeds, in any order', async () => {
     for (let round = 0; round < 60; round++) {
       await send()
-      const held = await leased()
-      await runOut()
+      const held = await requireLease()
+      await expireLeases()
       const both = round % 2 === 0 ? [complete(held), rescue(held)] : [rescue(held), complete(held)]
       const won = await Promise.all(both)
       expect(won.filter(Boolean)).toHaveLength(1)
@@ -121,8 +121,8 @@ describe('the release of stale leases', () => {
   })
   test('does not release an item that was completed after the candidates were read', async () => {
     await send()
-    const held = await leased()
-    await runOut()
+    const held = await requireLease()
+    await expireLeases()
     const [candidate] = await queue.expired(9)
     expect(candidate).toEqual(held)
     await complete(held)
@@ -130,8 +130,8 @@ describe('the release of stale leases', () => {
   })
   test('does not release a lease that was renewed after it appeared expired', async () => {
     await send()
-    const held = await leased()
-    await runOut()
+    const held = await requireLease()
+    await expireLeases()
     expect(await queue.expired(9)).toHaveLength(1)
     expect(await queue.extend(held)).toBe(true)
     expect(await rescue(held)).toBe(false)
@@ -139,8 +139,8 @@ describe('the release of stale leases', () => {
   })
   test('is rolled back with its transaction', async () => {
     await send()
-    const held = await leased()
-    await runOut()
+    const held = await requireLease()
+    await expireLeases()
     const failed = db.transaction(async (tx) => {
       await queue.rescue(tx, held, 0)
       throw new Error('the rest of the transaction fails')
@@ -181,8 +181,8 @@ describe('the queue', () => {
     const [heavy, light, next] = [await send({ weight: 500 }), await send({ weight: 100 }), await send({ weight: 100, priority: -1 })]
     const weightless = await send({ priority: -2 })
     expect(await call(400)).toBe(light)
-    const passed = () => db.query<{ item_id: string }>('select item_id from work_item where skipped_time is not null')
-    expect(await passed()).toEqual([{ item_id: heavy }])
+    const readSkippedItems = () => db.query<{ item_id: string }>('select item_id from work_item where skipped_time is not null')
+    expect(await readSkippedItems()).toEqual([{ item_id: heavy }])
     await db.query(`update work_item set skipped_time = skipped_time - interval '1 minute'`)
     expect(await call(400)).toBe(weightless)
     expect(await call(400)).toBeUndefined()
@@ -197,7 +197,7 @@ describe('the queue', () => {
     expect(await call({ minPriority: 0 })).toBeUndefined()
     await send({ priority: 0 })
     expect(await call({ yieldTo })).toBeUndefined()
-    const held = await leased()
+    const held = await requireLease()
     await retry(held, 60_000)
     expect(await call({ yieldTo })).toBe(low)
     const normal = await send({ kind: 'sound', priority: 0 })
@@ -214,9 +214,9 @@ describe('the queue', () => {
     await db.transaction(async (tx) => {
       for (let i = 0; i < 1_000; i++) await queue.send(tx, buildItem({ key: `job:${i}`, group: 'many' }))
     })
-    await complete(await leased())
+    await complete(await requireLease())
     await send({ key: 'job:1000', group: 'one' })
-    const groups = [(await leased('w1')).group, (await leased('w2')).group]
+    const groups = [(await requireLease('w1')).group, (await requireLease('w2')).group]
     expect(groups).toContain('one')
   })
   test('serves a group in turn despite its lower priorities, without delaying other groups', async () => {
@@ -225,11 +225,11 @@ describe('the queue', () => {
       for (let i = 0; i < 6; i++) await queue.send(tx, buildItem({ group: 'busy', priority: 10 }))
     })
     await send({ group: 'archive', priority: 10 })
-    const first = [(await leased()).group, (await leased()).group]
+    const first = [(await requireLease()).group, (await requireLease()).group]
     expect(first.sort()).toEqual(['archive', 'busy'])
     await send({ group: 'new', priority: 10 })
     await send({ group: 'new', priority: 10 })
-    const next = [await leased(), await leased(), await leased(), await leased()].map(({ group }) => group)
+    const next = [await requireLease(), await requireLease(), await requireLease(), await requireLease()].map(({ group }) => group)
     expect(next.sort()).toEqual(['busy', 'busy', 'new', 'new'])
   })
   test('shares by planned work, not by the number of items', async () => {
@@ -239,7 +239,7 @@ describe('the queue', () => {
     })
     const served = { long: 0, short: 0 }
     for (let i = 0; i < 200; i++) {
-      const held = await leased()
+      const held = await requireLease()
       await complete(held)
       served[held.group as 'long' | 'short'] += held.group === 'long' ? 40 : 1
       expect(Math.abs(served.long - served.short)).toBeLessThanOrEqual(41)
@@ -249,16 +249,21 @@ describe('the queue', () => {
   test('does not lease low-priority items under a constant stream of normal work until they are raised, and then leases them by age', async () => {
     const low = await send({ key: 'job:low', group: 'a', priority: -90 })
     const lower = await send({ key: 'job:low', group: 'a', priority: -90 })
-    const serve = async () => {
+    const addItemsAndCompleteNext = async () => {
       for (const group of ['a', 'b']) await send({ key: 'job:normal', group, priority: 10 })
-      const held = await leased()
+      const held = await requireLease()
       await complete(held)
       return held.itemId
     }
-    for (let round = 0; round < 30; round++) expect([low, lower]).not.toContain(await serve())
+    for (let round = 0; round < 30; round++) expect([low, lower]).not.toContain(await addItemsAndCompleteNext())
     // Each round adds one item to the queue.
     expect(await db.transaction((tx) => queue.raise(tx, 'job:low', { below: 0, by: 100 }))).toBe(2)
-    const next = [await serve(), await serve(), await serve(), await serve()]
+    const next = [
+      await addItemsAndCompleteNext(),
+      await addItemsAndCompleteNext(),
+      await addItemsAndCompleteNext(),
+      await addItemsAndCompleteNext(),
+    ]
     expect(next.filter((id) => [low, lower].includes(id))).toEqual([low, lower])
     expect(await db.transaction((tx) => queue.raise(tx, 'job:low', { below: 0, by: 100 }))).toBe(0)
   })
@@ -269,18 +274,18 @@ describe('the queue', () => {
       await queue.raise(tx, 'job:low', { below: 0, by: 100 })
     })
     const groups: string[] = []
-    for (let i = 0; i < 30; i++) groups.push((await leased()).group)
+    for (let i = 0; i < 30; i++) groups.push((await requireLease()).group)
     expect(Math.abs(groups.filter((group) => group === 'a').length - 15)).toBeLessThanOrEqual(1)
   })
   test('leases a higher priority first, and the oldest first within a group', async () => {
     const low = await send()
     const later = await send()
     const high = await send({ priority: 10 })
-    expect([(await leased()).itemId, (await leased()).itemId, (await leased()).itemId]).toEqual([high, low, later])
+    expect([(await requireLease()).itemId, (await requireLease()).itemId, (await requireLease()).itemId]).toEqual([high, low, later])
   })
   test('does not lease an item before its delay has passed', async () => {
     await send()
-    await retry(await leased(), 60_000)
+    await retry(await requireLease(), 60_000)
     expect(await lease()).toBeUndefined()
     await db.query(`update work_item set due_time = now() - interval '1 second'`)
     expect(await lease()).toBeDefined()
@@ -299,20 +304,20 @@ describe('the queue', () => {
     })
     expect(await lease()).toBeDefined()
   })
-  test('stops waiting when the caller hangs up', async () => {
-    const asker = new AbortController()
-    const waiting = queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 1000, waitMs: 20_000 }, asker.signal)
-    asker.abort(new Error('hung up'))
-    await expect(waiting).rejects.toThrow('hung up')
+  test('stops waiting when the caller disconnects', async () => {
+    const caller = new AbortController()
+    const waiting = queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 1000, waitMs: 20_000 }, caller.signal)
+    caller.abort(new Error('disconnected'))
+    await expect(waiting).rejects.toThrow('disconnected')
   })
   test('returns the same item again to a repeated lease request whose response was lost', async () => {
     await send()
     await send()
     const call = (name: string, holder = 'w1') => queue.lease({ kinds: ['encode'], holder, leaseMs: 30_000, requestId: name }, never)
     const lost = await call('first')
-    const before = await row()
+    const before = await readRows()
     expect(await call('first')).toEqual(lost)
-    expect(await row()).toBe(before)
+    expect(await readRows()).toBe(before)
     const second = await call('second')
     expect(second?.itemId).not.toBe(lost?.itemId)
     expect(await call('first', 'w2')).toBeUndefined()
@@ -325,7 +330,7 @@ describe('the queue', () => {
   test('counts waiting and leased items', async () => {
     await send()
     await send()
-    await leased()
+    await requireLease()
     expect(await queue.depth()).toEqual([{ kind: 'encode', waiting: 1, leased: 1 }])
   })
 })
@@ -338,8 +343,8 @@ test('no statement contains a time of this machine', async () => {
 test('returns the items of each holder', async () => {
   await send()
   await send()
-  const held = await leased('w1')
-  await leased('w2')
+  const held = await requireLease('w1')
+  await requireLease('w2')
   expect(await queue.findLeasedBy(['w1', 'w3'])).toEqual([held])
 })
 

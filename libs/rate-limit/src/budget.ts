@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { RateLimiterRes } from 'rate-limiter-flexible'
 
-/** Names of one budget whose windows are kept. Beyond it, the window of the name that was used longest ago ends. */
+/** Maximum number of names per budget. Above it, the least recently used name loses its window. */
 const MAX_NAMES = 50_000
 
 /** A rate-limit budget: points per name within `duration`. */

@@ -1,24 +1,24 @@
 import { everyAfterDelay } from '@vitascope/process'
 import type { Logger } from '@vitascope/telemetry'
 
-const REPORT_EVERY_MS = 60_000
-/** A video has at most one event in this time, from all processes together. */
-const EVENT_EVERY_MS = 600_000
-/** Videos of one report. Requests for others are not reported. */
+const REPORT_INTERVAL_MS = 60_000
+/** All processes together send at most one event per video in this time. */
+const EVENT_INTERVAL_MS = 600_000
+/** Maximum number of videos in one report. Rejected requests for further videos are not reported. */
 const MAX_VIDEOS = 1_000
 
-/** Sites of one video and report. Requests of pages of further ones count as those of one site without a name. */
-const MAX_SITES = 20
+/** Maximum number of reasons per video and report. Requests from further sites are counted together, without a name. */
+const MAX_REASONS = 20
 
 const VIDEO_PATH = /^\/delivery\/(\d{1,19})\//
 
-/** Whose limit rejected a request: that of the address, the token, the video, of crawlers, or of the pages of another site. */
+/** The limit that rejected a request: per client address, token or video, for crawlers, or for pages of another site. */
 export type ThrottleReason = 'address' | 'token' | 'video' | 'crawlers' | { site: string }
 
 export interface ThrottleReports {
-  /** Notes a request of an address that was rejected with 429. Requests for other paths than files of videos are ignored. */
+  /** Counts a request that the limit per client address rejected. URLs that are not files of videos are ignored. */
   note(url: string): void
-  /** Notes a request for a file of a video that was rejected with 429. */
+  /** Counts a rejected request for a file of a video. */
   add(videoId: string, reason: ThrottleReason): void
   close(): void
 }
@@ -46,7 +46,7 @@ export function createThrottleReports({
   findOrganisation,
   addEvent,
   log,
-  reportEveryMs = REPORT_EVERY_MS,
+  reportEveryMs = REPORT_INTERVAL_MS,
 }: ThrottleTools): ThrottleReports {
   let rejected = new Map<string, Counts>()
   const add = (videoId: string, reason: string, count: number) => {
@@ -55,7 +55,7 @@ export function createThrottleReports({
       if (rejected.size >= MAX_VIDEOS) return
       rejected.set(videoId, counts)
     }
-    const counted = counts.has(reason) || counts.size < MAX_SITES ? reason : reason.replace(/^site .*/, 'site ')
+    const counted = counts.has(reason) || counts.size < MAX_REASONS ? reason : reason.replace(/^site .*/, 'site ')
     counts.set(counted, (counts.get(counted) ?? 0) + count)
   }
   const report = async (signal: AbortSignal): Promise<void> => {
@@ -76,7 +76,7 @@ export function createThrottleReports({
     // The path of a request can name any video.
     if (organisationId === undefined) return
     const event: ThrottleEvent = {
-      eventId: `delivery-throttled-${videoId}-${Math.floor(Date.now() / EVENT_EVERY_MS)}`,
+      eventId: `delivery-throttled-${videoId}-${Math.floor(Date.now() / EVENT_INTERVAL_MS)}`,
       type: 'delivery.throttled',
       organisationId,
       objectKey: `delivery:${videoId}`,
@@ -85,7 +85,7 @@ export function createThrottleReports({
     await addEvent(event, signal)
   }
   const stop = new AbortController()
-  // It ends when it is stopped, and logs failures.
+  // `close` ends this loop. `everyAfterDelay` logs failures.
   void everyAfterDelay(report, reportEveryMs, log, stop.signal)
   return {
     note(url) {

@@ -5,8 +5,8 @@ const LOCAL_PART = /^[^\s@<>()[\],;:\\"\p{C}]{1,64}$/u
 const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u
 
 /**
- * Returns the problems of an email address. Addresses that mail programs accept are valid, without
- * quoted parts and comments. The length limits are those of SMTP.
+ * Returns the problems of an email address. Accepts the addresses that mail programs accept, except
+ * those with quoted parts or comments. The length limits are those of SMTP.
  */
 export function checkEmail(field: string, email: string): FieldError[] {
   if (email === '') return [{ field, message: 'is required' }]

@@ -99,12 +99,12 @@ function ancestors(path: string): string[] {
 async function recordedStorage(folder: string) {
   const root = join(base, folder)
   const steps: Step[] = []
-  const aside: string[] = []
+  const temporaryFiles: string[] = []
   const toStepPath = (path: string) => {
     const name = relative(root, path)
     if (!name.startsWith('.incoming/')) return name
-    if (!aside.includes(name)) aside.push(name)
-    return aside.indexOf(name) === 0 ? 'T' : `T${aside.indexOf(name)}`
+    if (!temporaryFiles.includes(name)) temporaryFiles.push(name)
+    return temporaryFiles.indexOf(name) === 0 ? 'T' : `T${temporaryFiles.indexOf(name)}`
   }
   const disk: Disk = {
     ...nodeDisk,

@@ -28,7 +28,7 @@ export function isNetworkError(error: object): boolean {
   )
 }
 
-/** System calls on files set `errno` and `syscall`. So do failed starts of programs. */
+/** Failed system calls have `errno` and `syscall`. A failed start of a program has both, too, but is not a file error. */
 function isFileError(error: object): boolean {
   return 'errno' in error && 'syscall' in error && !String(error.syscall).startsWith('spawn')
 }

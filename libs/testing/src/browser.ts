@@ -10,7 +10,10 @@ export function browserPath(): string | undefined {
   return findProgram(['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'])
 }
 
-/** Chromium cannot use its sandbox as root. The other arguments prevent network traffic that does not come from the page. */
+/**
+ * Arguments for tests: Chromium cannot use its sandbox as root, must cause no network traffic except that of the page,
+ * and must start videos without a click.
+ */
 export const browserArguments: readonly string[] = [
   '--no-sandbox',
   '--disable-gpu',

@@ -67,7 +67,7 @@ function toBytes(address: string): number[] {
 
 type Value = string | number | readonly Value[] | { readonly [key: string]: Value }
 
-/** Encodes a value as the data section does: a byte with type and size, then the content. */
+/** Encodes a value in the format of the data section: a byte with type and size, then the content. */
 function encode(value: Value): Buffer {
   if (typeof value === 'string') return Buffer.concat([control(2, Buffer.byteLength(value)), Buffer.from(value)])
   if (typeof value === 'number') {

@@ -36,7 +36,7 @@ const EMPTY = `for nth = 1, 4000 do redis.call('del', 'junk:' .. nth) end`
 /** Starts a server without persistence; requires `redisPath()`. */
 export async function startRedis(): Promise<TestRedis> {
   const program = redisPath()
-  if (program === undefined) throw new Error('there is no redis-server here')
+  if (program === undefined) throw new Error('no Valkey or Redis server is installed')
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-redis-'))
   const port = await freePort()
   const run = async () => {

@@ -33,7 +33,7 @@ export interface TestS3 {
 /** Starts a server; requires `s3Path()`. */
 export async function startS3(): Promise<TestS3> {
   const program = s3Path()
-  if (program === undefined) throw new Error('there is no versitygw here')
+  if (program === undefined) throw new Error('versitygw is not installed')
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-s3-'))
   const bucket = 'videos'
   const [objects, sidecar] = [join(folder, 'objects'), join(folder, 'sidecar')]

@@ -16,7 +16,7 @@ export interface GlobalOptions {
   json?: boolean
 }
 
-/** What a command works with. */
+/** Values that are available to every command. */
 export interface Context {
   env: NodeJS.ProcessEnv
   output: Output

@@ -1,4 +1,4 @@
-/** Where commands write. Tests replace it. */
+/** Output of the commands. Tests replace it. */
 export interface Output {
   /** Results. */
   print(line: string): void
@@ -64,7 +64,7 @@ export function printRows(output: Output, rows: readonly Readonly<Record<string,
   }
 }
 
-/** Texts of users can contain control characters, which a terminal would interpret. */
+/** Returns the text of a value without control characters, which a terminal would interpret. */
 function toText(value: unknown): string {
   const text = value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
   return text.replaceAll(/\p{Cc}/gu, ' ')

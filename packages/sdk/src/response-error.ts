@@ -12,7 +12,7 @@ interface Problem {
 const UNKNOWN_OPERATION = new Set(['not_found', 'method_not_allowed'])
 const MAX_PROBLEM_CHARACTERS = 1_000_000
 
-/** What an error message contains about the request. */
+/** Parts of a request that error messages contain. */
 export interface RequestName {
   /** Address of the platform, as in `url`. */
   origin: string
@@ -75,7 +75,10 @@ export function unreachable({ origin }: RequestName, cause: unknown): VitascopeE
   return new VitascopeError(message, { code: 'network_error', cause })
 }
 
-/** Returns seconds from 0. Undefined if the header is missing or malformed. It is a number of seconds or a date (RFC 9110). */
+/**
+ * Returns the seconds of a `Retry-After` header (RFC 9110: a number of seconds, or a date), 0 or more. Returns
+ * undefined if the header is missing or malformed.
+ */
 export function readRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined
   const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - Date.now()) / 1000

@@ -26,7 +26,7 @@ export interface VitascopeOptions {
   timeoutMs?: number | undefined
   /**
    * Number of retries of a call, 0 to 3. Default: 3. A 429 or 503 is repeated after its `Retry-After` of
-   * at most 60 s. A call without a response is repeated if that is safe: not a PATCH.
+   * at most 60 s. A call without a response is repeated, unless it is a PATCH, which could then take effect twice.
    */
   maxRetries?: number | undefined
 }

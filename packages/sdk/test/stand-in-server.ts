@@ -21,7 +21,7 @@ export interface StandInServer {
   url: string
   /** Requests since the last `answer`. */
   requests: ReceivedRequest[]
-  /** Sets the responses: of each request in order, the last one for all further requests, or by a function. */
+  /** Sets one response per request, in order. The last one is used for all further requests. A function computes each response. */
   answer(...responses: StandInResponse[] | [(request: ReceivedRequest) => StandInResponse]): void
   close(): Promise<void>
 }

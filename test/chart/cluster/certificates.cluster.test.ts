@@ -63,19 +63,19 @@ const authorities = [
 ]
 
 /** Cleanup functions, run in reverse order. */
-const undo: (() => unknown)[] = []
+const cleanups: (() => unknown)[] = []
 afterEach(async () => {
-  for (const step of undo.splice(0).reverse()) await step()
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
 async function startWithCertificates(of: Release, component: Component | 'encode'): Promise<PlatformProcess> {
   const started = await startProcess(await issued.mounted(of, component, jobs), of, component)
-  undo.push(started.end)
+  cleanups.push(started.end)
   return started
 }
-async function served(started: PlatformProcess): Promise<string> {
+async function startServing(started: PlatformProcess): Promise<string> {
   const { address, end } = await serve(started)
-  undo.push(end)
+  cleanups.push(end)
   return address
 }
 const seconds = (text: string) => Number(/^(\d+)h$/.exec(text)?.[1]) * 3_600
@@ -139,7 +139,7 @@ describeChart('certificates issued by cert-manager', () => {
     const services = processes.filter(({ process }) => process.callers.length > 0)
     expect(services.map(({ name }) => name)).toEqual(['auth', 'catalogue', 'encoding', 'delivery', 'collaboration', 'analytics'])
     for (const { name, process } of services) {
-      const address = await served(process)
+      const address = await startServing(process)
       const outcomes = await Promise.all(processes.map(async (caller) => [caller.name, await call(caller.process, address, name)] as const))
       const admitted = outcomes.filter(([, outcome]) => outcome === 'answered').map(([caller]) => caller)
       expect([name, ...admitted.sort()]).toEqual([name, ...[...process.callers].sort()])
@@ -154,7 +154,7 @@ describeChart('certificates issued by cert-manager', () => {
 
   test('those of two releases with separate CAs do not trust each other', async () => {
     const [gateway, otherGateway] = [await startWithCertificates(alone, 'gateway'), await startWithCertificates(shared, 'gateway')]
-    const address = await served(await startWithCertificates(alone, 'catalogue'))
+    const address = await startServing(await startWithCertificates(alone, 'catalogue'))
     expect([await call(gateway, address, 'catalogue'), await call(otherGateway, address, 'catalogue')]).toEqual(['answered', UNREACHABLE])
   })
 
@@ -162,8 +162,8 @@ describeChart('certificates issued by cert-manager', () => {
     const pod = await startWithCertificates(shared, 'encode')
     expect(parseLeaf(await issued.mounted(shared, 'encode', jobs)).subjectAltName).toBe('DNS:worker')
     const [encoding, catalogue] = [
-      await served(await startWithCertificates(shared, 'encoding')),
-      await served(await startWithCertificates(shared, 'catalogue')),
+      await startServing(await startWithCertificates(shared, 'encoding')),
+      await startServing(await startWithCertificates(shared, 'catalogue')),
     ]
     expect(await call(pod, encoding, 'encoding')).toBe('answered')
     expect(await call(pod, catalogue, 'catalogue')).toContain('PERMISSION_DENIED')
@@ -172,24 +172,24 @@ describeChart('certificates issued by cert-manager', () => {
   const ca = 'videos-vitascope-ca'
   const ownAuthority = () => issued.readSecret(alone.namespace, ca)
   const readMounted = (component: Component) => () => issued.mounted(alone, component)
-  /** Returns the certificate files after `current` when an action has replaced them. */
-  async function waitForNextFiles(files: () => Promise<CertificateFiles>, done: () => unknown): Promise<CertificateFiles> {
+  /** Runs an action that replaces the certificate files, waits until they differ, and returns the new ones. */
+  async function waitForNextFiles(files: () => Promise<CertificateFiles>, action: () => unknown): Promise<CertificateFiles> {
     const before = (await files())['tls.crt']
-    await done()
+    await action()
     const changed = async () => {
       const current = await files()
       return current['tls.crt'] === before ? undefined : current
     }
     return waitFor(changed, { timeout: 60_000, describe: 'other files' })
   }
-  const renewed = (name: string) => () => issued.renew(alone.namespace, name)
-  const removed = (name: string) => () => cluster.core.deleteNamespacedSecret({ namespace: alone.namespace, name })
+  const renewCertificate = (name: string) => () => issued.renew(alone.namespace, name)
+  const removeSecret = (name: string) => () => cluster.core.deleteNamespacedSecret({ namespace: alone.namespace, name })
 
   test('a removed secret is reissued with another key, which a running process loads', async () => {
     const before = await readMounted('auth')()
     const [auth, gateway] = [await startWithCertificates(alone, 'auth'), await startWithCertificates(alone, 'gateway')]
-    const address = await served(auth)
-    const after = await waitForNextFiles(readMounted('auth'), removed('videos-vitascope-auth-tls'))
+    const address = await startServing(auth)
+    const after = await waitForNextFiles(readMounted('auth'), removeSecret('videos-vitascope-auth-tls'))
     expect([after['tls.key'] === before['tls.key'], after['ca.crt']]).toEqual([false, before['ca.crt']])
     await auth.replace(after)
     await waitFor(() => auth.identity.current().cert.toString() === after['tls.crt'])
@@ -198,25 +198,31 @@ describeChart('certificates issued by cert-manager', () => {
 
   test('those from before and after the renewal of a release CA trust each other', async () => {
     const before = { auth: await startWithCertificates(alone, 'auth'), gateway: await startWithCertificates(alone, 'gateway') }
-    const authority = await waitForNextFiles(ownAuthority, renewed(ca))
+    const authority = await waitForNextFiles(ownAuthority, renewCertificate(ca))
     // cert-manager may notice its own write later than other watchers.
     const isSignedByNextAuthority = async () =>
-      (await waitForNextFiles(readMounted('auth'), renewed('videos-vitascope-auth')))['ca.crt'] === authority['tls.crt']
+      (await waitForNextFiles(readMounted('auth'), renewCertificate('videos-vitascope-auth')))['ca.crt'] === authority['tls.crt']
     await waitFor(isSignedByNextAuthority, { timeout: 60_000, describe: 'a certificate of the renewed CA' })
-    await waitForNextFiles(readMounted('gateway'), renewed('videos-vitascope-gateway'))
+    await waitForNextFiles(readMounted('gateway'), renewCertificate('videos-vitascope-gateway'))
     const after = { auth: await startWithCertificates(alone, 'auth'), gateway: await startWithCertificates(alone, 'gateway') }
-    const calls = [call(before.gateway, await served(after.auth), 'auth'), call(after.gateway, await served(before.auth), 'auth')]
+    const calls = [
+      call(before.gateway, await startServing(after.auth), 'auth'),
+      call(after.gateway, await startServing(before.auth), 'auth'),
+    ]
     expect(await Promise.all(calls)).toEqual(['answered', 'answered'])
   })
 
   test('those of a new CA do not trust those of the removed one, and are issued when their own secrets are removed', async () => {
     const oldGateway = await startWithCertificates(alone, 'gateway')
-    const authority = await waitForNextFiles(ownAuthority, removed(ca))
+    const authority = await waitForNextFiles(ownAuthority, removeSecret(ca))
     for (const component of ['auth', 'gateway'] as const) {
-      const renewedFiles = await waitForNextFiles(readMounted(component), removed(`videos-vitascope-${component}-tls`))
+      const renewedFiles = await waitForNextFiles(readMounted(component), removeSecret(`videos-vitascope-${component}-tls`))
       expect(renewedFiles['ca.crt']).toBe(authority['tls.crt'])
     }
-    const [address, gateway] = [await served(await startWithCertificates(alone, 'auth')), await startWithCertificates(alone, 'gateway')]
+    const [address, gateway] = [
+      await startServing(await startWithCertificates(alone, 'auth')),
+      await startWithCertificates(alone, 'gateway'),
+    ]
     expect([await call(gateway, address, 'auth'), await call(oldGateway, address, 'auth')]).toEqual(['answered', UNREACHABLE])
   })
 })

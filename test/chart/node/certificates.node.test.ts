@@ -116,7 +116,7 @@ describeChart('certificates', () => {
       report = await load.end()
     }
     console.log(
-      `all pods loaded them ${steps.join(', ')} s after each step; ${report.responses} responses, ${report.lost.length} lost, 99 % within ${percentile(report, 0.99)} ms`,
+      `all pods loaded the certificates ${steps.join(', ')} s after each step; ${report.responses} responses, ${report.lost.length} lost, 99 % within ${percentile(report, 0.99)} ms`,
     )
     expect(report.lost).toEqual([])
     expect(uploaded.status).toMatchObject({ status: 'ok', code: 2000 })

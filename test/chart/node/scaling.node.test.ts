@@ -25,7 +25,7 @@ describeChart('the autoscaler', () => {
     await waitFor(async () => (await scaler()).status?.currentMetrics?.length, {
       timeout: 120_000,
       interval: 1_000,
-      describe: 'figures of the pods',
+      describe: 'metrics of the pods',
     })
     const load = startLoad([`${platform.url}/v2/video`], { perSecond: 60, key: tenant.key })
     try {

@@ -33,5 +33,5 @@ export const readers: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknow
   'analytics-migrate': (env) => readDatabaseConfig(env, 'ANALYTICS'),
 }
 
-/** Settings that every process reads besides its own (libs/process). */
+/** Settings that every process reads in addition to its own settings (libs/process). */
 export const readByAll: readonly string[] = ['VITASCOPE_LOG_LEVEL', 'VITASCOPE_DRAIN_SECONDS']

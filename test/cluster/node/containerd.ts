@@ -44,7 +44,7 @@ export async function importImages(archives: readonly ImageArchive[]): Promise<v
   const imageList = await run('ctr', ...ctr, 'images', 'list')
   const lines = imageList.split('\n').map((line) => line.split(/\s+/))
   for (const { name, digest, file } of archives) {
-    if (lines.some(([had, , hadDigest]) => had === name && hadDigest === digest)) continue
+    if (lines.some(([importedName, , importedDigest]) => importedName === name && importedDigest === digest)) continue
     await run('ctr', ...ctr, 'images', 'import', file)
   }
 }
@@ -94,7 +94,7 @@ state = "${STATE}"
   address = "${SOCKET}"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "${pause}"
-  # Where root itself may not lower what the kernel's killer goes by, no container starts otherwise.
+  # Without this setting, no container starts on machines where root must not lower the OOM score.
   restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"

@@ -2,16 +2,18 @@ import type { V1Pod } from '@kubernetes/client-node'
 import type { ApiList } from '../api-list.ts'
 import { type ContainerUse, containersInUse } from './pod-groups.ts'
 
-/** Highest usage of a container of a kind. */
+/** Highest usage of any container of a kind. */
 export interface Peak {
+  /** Namespace and component of the containers, such as `default/worker`. */
   kind: string
+  /** Number of containers of this kind since the start. */
   containers: number
   memoryMib: number
   /** CPU usage in cores, averaged over `WINDOW`. */
   cores: number
 }
 
-const EVERY_MS = 1_000
+const SAMPLE_INTERVAL_MS = 1_000
 /** Number of samples over which CPU usage is averaged, because single seconds are too noisy. */
 const WINDOW = 10
 
@@ -21,15 +23,15 @@ const WINDOW = 10
 export function watchPeaks(list: ApiList) {
   const peaks = createPeakTracker()
   const sample = async () => {
-    // The containers are read before the pods are listed. Containers that end meanwhile are known,
-    // and new ones are found a second later.
+    // The usage is read before the pods are listed, so that the pods of all read containers are
+    // listed. A container that starts in between is included in the next sample.
     const used = containersInUse()
     for (const pod of await list<V1Pod>('/api/v1/pods')) peaks.addPod(pod)
     peaks.addSample(used, performance.now())
   }
   let sampling = Promise.resolve()
   // The API server may be temporarily down.
-  const timer = setInterval(() => (sampling = sample().catch(() => {})), EVERY_MS).unref()
+  const timer = setInterval(() => (sampling = sample().catch(() => {})), SAMPLE_INTERVAL_MS).unref()
   return {
     async stop(): Promise<Peak[]> {
       clearInterval(timer)

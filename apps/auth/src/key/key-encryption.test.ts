@@ -32,7 +32,7 @@ test('the lookup hash of a key is stable, and differs under another master key',
   expect(sameBytes(cipher.check(), other.check())).toBe(false)
 })
 
-test('values and hashes of an older master key in the file are found, and new ones use the first master key', () => {
+test('values and hashes of an older master key in the file stay usable, and new ones use the first master key', () => {
   const secrets = ['the first master key of this test, long', 'the second master key of this test, long']
   const before = createKeyCipher(fixedMasterKeys(`${secrets[0]}`))
   const both = createKeyCipher(fixedMasterKeys(`2:${secrets[1]}\n1:${secrets[0]}`))

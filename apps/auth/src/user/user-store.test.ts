@@ -30,17 +30,17 @@ function buildUser(more: Partial<NewUser> = {}): NewUser {
     ...more,
   }
 }
-const within = undefined
+const anyOrganisation = undefined
 const allowed = () => undefined
 
 test('of ten concurrent users with the same email address in different case, one is created', async () => {
-  const tries = Array.from({ length: 10 }, (_, i) =>
+  const attempts = Array.from({ length: 10 }, (_, i) =>
     users.create(buildUser({ email: i % 2 ? 'Same@Example.org' : 'same@example.ORG' }), call).then(
-      () => 'made',
+      () => 'created',
       (error: { reason: string }) => error.reason,
     ),
   )
-  expect((await Promise.all(tries)).sort()).toEqual([...Array(9).fill('EMAIL_TAKEN'), 'made'])
+  expect((await Promise.all(attempts)).sort()).toEqual([...Array(9).fill('EMAIL_TAKEN'), 'created'])
 })
 
 test('when two system users delete and demote each other at the same time, one remains', async () => {
@@ -52,7 +52,7 @@ test('when two system users delete and demote each other at the same time, one r
     const [first, second] = created.map((user) => user.userId)
     const outcomes = await Promise.allSettled([
       users.delete(first ?? '', signal),
-      users.update({ userId: second ?? '', scope: within }, { userType: 'standard' }, allowed, signal),
+      users.update({ userId: second ?? '', scope: anyOrganisation }, { userType: 'standard' }, allowed, signal),
     ])
     expect(outcomes.map((o) => o.status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(outcomes.find((o) => o.status === 'rejected')).toMatchObject({
@@ -71,7 +71,7 @@ test('a user of another organisation is not found', async () => {
 
 test('an update keeps the fields that it does not name, including the password', async () => {
   const { userId } = await users.create(buildUser({ passwordHash: 'h1', telephoneLand: '123' }), call)
-  const updated = await users.update({ userId, scope: within }, { lastName: 'Ray' }, allowed, signal)
+  const updated = await users.update({ userId, scope: anyOrganisation }, { lastName: 'Ray' }, allowed, signal)
   expect(updated).toMatchObject({ firstName: 'Ann', lastName: 'Ray', telephoneLand: '123' })
   expect(JSON.stringify(updated)).not.toContain('h1')
   expect(await database.db.query('select password_hash from users where user_id = $1', [userId])).toEqual([{ password_hash: 'h1' }])

@@ -43,8 +43,8 @@ export interface UserStore {
   /** Stores a user. Throws EMAIL_TAKEN and ORGANISATION_NOT_FOUND. */
   create(user: NewUser, call: Call): Promise<User>
   /**
-   * Changes a user. `allowed` checks the locked user and throws if the change is forbidden. Throws
-   * EMAIL_TAKEN and LAST_SYSTEM_USER.
+   * Changes a user. `checkAllowed` receives the locked user and throws if the change is forbidden.
+   * Returns undefined if the user does not exist. Throws EMAIL_TAKEN and LAST_SYSTEM_USER.
    */
   update(
     key: { userId: string; scope: OrganisationScope },

@@ -21,8 +21,8 @@ export interface StoredLine extends CaptionLine {
 type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 
 /**
- * All methods except `find` and `read` throw CAPTION_NOT_FOUND. `create` and `update` also throw
- * MEDIA_NOT_FOUND and CAPTIONS_FULL.
+ * `update` and `remove` throw CAPTION_NOT_FOUND. `create` and `update` throw MEDIA_NOT_FOUND and
+ * CAPTIONS_FULL. `update` throws CAPTION_CHANGED if another request moves the captions meanwhile.
  */
 export interface CaptionStore {
   find(key: CaptionKey, signal?: AbortSignal): Promise<Caption | undefined>

@@ -10,7 +10,7 @@ import type { Video } from '../video/video.ts'
 import type { VideoStore } from '../video/video-store.ts'
 import { readTokenLimits } from '../video/video-token.ts'
 
-/** The name is part of the token, which is part of the URL. */
+/** Limits the length of the URL, which contains the token, which contains the name. */
 const MAX_NAME_CHARACTERS = 100
 
 /** A file that can be saved with a token. */

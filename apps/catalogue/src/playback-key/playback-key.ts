@@ -21,7 +21,7 @@ export interface PlaybackKeyFields {
 
 export type NewPlaybackKey = Pick<PlaybackKey, 'organisationId' | 'name' | 'active' | 'algorithm' | 'publicKey'>
 
-/** A key can be replaced while tokens of the previous one are valid. */
+/** Two active keys allow an organisation to replace a key while tokens of the previous key are still valid. */
 export const MAX_ACTIVE_KEYS = 2
 export const MAX_KEYS = 10
 const MAX_NAME_CHARACTERS = 100

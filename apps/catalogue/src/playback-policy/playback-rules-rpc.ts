@@ -144,7 +144,7 @@ const FOREIGN_TOKEN = 'Your link is valid on another page, in another network or
 /** Parts of a policy that do not concern pages. */
 const OPEN_POLICY = { tokenRequired: false, passwordRequired: false, allowedIps: [], expireTime: undefined }
 
-/** A video that is disabled or has no files has no policy. */
+/** A decision to explain. `decidedBy` is `video` if the video is disabled or has no files, and so has no policy. */
 type Explained = Omit<Decision, 'decidedBy'> & { decidedBy: Decision['decidedBy'] | 'video' }
 
 function toExplanation(

@@ -15,7 +15,7 @@ export interface StoredPlaybackRules extends PlaybackRules {
   updateTime: Date | undefined
 }
 
-/** The video or organisation of rules. */
+/** The video or organisation that has the rules. */
 export type RulesTarget = { videoId: string; scope: Scope } | { organisationId: string }
 
 /** The rules that decide about the page of a video. */
@@ -26,7 +26,7 @@ export interface PageRules {
 }
 
 export interface PlaybackRulesStore {
-  /** Returns the different rules of the public videos of a playlist, at most 25. */
+  /** Returns the distinct rules of the public videos of a playlist, at most 25. */
   findOfPlaylist(playlistId: string, signal?: AbortSignal): Promise<PageRules[]>
   /** Throws VIDEO_NOT_FOUND if the video does not exist in its scope. */
   find(target: RulesTarget, signal?: AbortSignal): Promise<StoredPlaybackRules>

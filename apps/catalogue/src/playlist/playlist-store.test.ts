@@ -121,8 +121,8 @@ test('playlists and videos of another organisation are not found, and nothing ch
 test('a playlist is IP-restricted if one of its videos is', async () => {
   const key = await createPlaylist([videoId])
   expect((await playlists.find(key))?.playlist.ipRestricted).toBe(false)
-  const bound = await catalogue.upload({ allowedIps: ['192.0.2.1'] })
-  expect((await add(key, bound.videoId)).ipRestricted).toBe(true)
+  const restricted = await catalogue.upload({ allowedIps: ['192.0.2.1'] })
+  expect((await add(key, restricted.videoId)).ipRestricted).toBe(true)
 })
 
 test('an update stores every field and the time', async () => {

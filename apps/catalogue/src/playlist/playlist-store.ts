@@ -73,7 +73,6 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
         }
         throw new Error(`${MAX_ID_ATTEMPTS} random ids were all in use`)
       }),
-    // One statement reads the playlist and one reads its videos.
     async find({ scope, playlistId }, signal) {
       signal?.throwIfAborted()
       const [row] = await db.query<PlaylistRow>(FIND, [playlistId, scope])

@@ -25,7 +25,7 @@ export interface PosterStore {
    * INVALID_INPUT.
    */
   set(key: VideoKey, userId: string, source: PosterSource, signal?: AbortSignal): Promise<string>
-  /** Returns the job of the last picture of a video, and undefined if it is not `jobId`. */
+  /** Returns the job `jobId` if it is the job of the last picture of the video, otherwise undefined. */
   findJob(videoId: string, jobId: string, signal?: AbortSignal): Promise<PosterJob | undefined>
   /** Returns the picture of a video, or undefined if there is none. */
   find(videoId: string, signal?: AbortSignal): Promise<Poster | undefined>
@@ -175,7 +175,10 @@ async function showImages(tx: Transaction, videoId: string, { jobId, prefix, pos
   await tx.query(`update video set delivery_version = new_delivery_version() where video_id = $1 and delivery_version = ''`, [videoId])
 }
 
-/** Returns true if a video shows the images of the job, and undefined if not. Reports may be repeated. */
+/**
+ * Returns true if a video shows the images of the job, otherwise undefined. If the update contains images, they must
+ * be the shown ones: reports may be repeated.
+ */
 async function isShown(tx: Transaction, jobId: string, update: PosterUpdate): Promise<true | undefined> {
   const [row] = await tx.query<{ prefix: string }>('select prefix from poster where set_job_id = $1', [jobId])
   return row && (update.kind !== 'made' || update.set.prefix === row.prefix) ? true : undefined

@@ -67,7 +67,9 @@ export function mediaHandlers({ media, publishMedia, organisations }: MediaParts
       const user = requireUser(principal)
       const isSystem = user.userType === 'system'
       const problems = [
-        ...(isSystem && !isId(userId) ? [{ field: 'user_id', message: 'must be the id of the user on whose behalf this is done' }] : []),
+        ...(isSystem && !isId(userId)
+          ? [{ field: 'user_id', message: 'must be the id of the user on whose behalf the media is deleted' }]
+          : []),
         ...checkText('notes', notes, { max: 1_000 }),
       ]
       requireValid(problems)

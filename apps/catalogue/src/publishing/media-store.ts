@@ -104,7 +104,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
       db.transaction(async (tx) => {
         const { mediaId, organisationId } = await requireMedia(tx, key)
         await endActiveJobs(tx, enqueue, { mediaId, which: 'all', message: 'the media was deleted' })
-        // The rows are kept, so that late reports still succeed. The source URL is erased.
+        // The job rows are kept, so that late reports still succeed. Only the source URL is erased.
         await tx.query(`update job set source_url = '' where media_id = $1`, [mediaId])
         await tx.query('delete from media where media_id = $1', [mediaId])
         const [row] = await tx.query<{ delete_time: Date }>(

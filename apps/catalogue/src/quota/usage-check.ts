@@ -5,8 +5,9 @@ import { lockUsage } from './reserve.ts'
 /** A difference between the stored usage of an organisation and the sum of its rows. */
 export interface UsageDifference {
   organisationId: string
-  /** First day of the month of minutes, as YYYY-MM-DD. Undefined for bytes. */
+  /** First day of the month whose encoded duration differs, as YYYY-MM-DD. Undefined if the stored bytes differ. */
   month: string | undefined
+  /** Milliseconds of the month, or bytes. */
   storedUsage: number
   actualUsage: number
 }

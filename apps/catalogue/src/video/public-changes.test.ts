@@ -64,7 +64,7 @@ async function readView(videoId: string) {
   return JSON.stringify([await database.videos.find(null, videoId), await settings.findOfVideo(videoId), await themes.findOfVideo(videoId)])
 }
 
-/** Changes in the order of a life. `$v` and `$m` are the ids of the video and its media. */
+/** Names and SQL of changes, which are applied to one video in this order. `$v` and `$m` are the ids of the video and its media. */
 const CHANGES: readonly [string, string][] = [
   ['a title', `update video set title = 'other' where video_id = $v`],
   ['an expiry', `update video set expire_time = now() + interval '1 day' where video_id = $v`],
@@ -77,9 +77,9 @@ const CHANGES: readonly [string, string][] = [
     `update media set gif_status = 1, renditions = jsonb_set(renditions, '{previewPath}', '"p.webp"') where media_id = $m`,
   ],
   ['a failure', `update media set state = 'failed', code = 4001 where media_id = $m`],
-  ['a repair', `update media set state = 'ok', code = 2000 where media_id = $m`],
+  ['a success after the failure', `update media set state = 'ok', code = 2000 where media_id = $m`],
   ['a new encode', `update media set state = 'encoding', progress = 10 where media_id = $m`],
-  ['its end', `update media set state = 'ok', progress = 100 where media_id = $m`],
+  ['the end of the new encode', `update media set state = 'ok', progress = 100 where media_id = $m`],
   [
     'a new metadata entry',
     `insert into metadata_entry (video_id, name, value, private, read_only) values ($v, 'place', 'a', false, false)`,

@@ -17,15 +17,15 @@ const count = (more: Partial<VideoQuery> = {}) => lists.count({ scope: '1', orde
 
 /** Compares the maintained counts with the existing rows. */
 async function compare() {
-  const [row] = await catalogue.db.query<{ counted: object; there: object; agree: boolean }>(
+  const [row] = await catalogue.db.query<{ counted: object; existing: object; agree: boolean }>(
     `with counted as (select organisation_id, state, sum(videos) as videos from video_count group by 1, 2 having sum(videos) <> 0),
-       there as (select organisation_id, m.state, count(*)::numeric as videos from video join media m using (media_id, organisation_id)
+       existing as (select organisation_id, m.state, count(*)::numeric as videos from video join media m using (media_id, organisation_id)
          group by 1, 2)
      select (select jsonb_agg(c order by organisation_id, state) from counted c) as counted,
-       (select jsonb_agg(t order by organisation_id, state) from there t) as there,
+       (select jsonb_agg(t order by organisation_id, state) from existing t) as existing,
        not exists (select from video v join media m using (media_id) where v.state <> m.state) as agree`,
   )
-  expect(row?.counted).toEqual(row?.there)
+  expect(row?.counted).toEqual(row?.existing)
   expect(row?.agree).toBe(true)
 }
 
@@ -60,11 +60,11 @@ test('the count is exact under concurrent changes and merges, and excludes rolle
       sweeps[index % 2]?.run(),
     ])
     await catalogue.videos.remove({ scope: null, videoId })
-    const lost = catalogue.db.transaction(async (tx) => {
+    const rolledBack = catalogue.db.transaction(async (tx) => {
       await tx.query('delete from media where media_id = $1', [mediaId])
-      throw new Error('taken back')
+      throw new Error('rolled back')
     })
-    await expect(lost).rejects.toThrow('taken back')
+    await expect(rolledBack).rejects.toThrow('rolled back')
     if (index % 3 === 0) await catalogue.media.remove({ scope: null, mediaId }, { userId: '7', callerId: '7', notes: '' })
   }
   try {

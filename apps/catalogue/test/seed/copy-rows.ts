@@ -4,8 +4,9 @@ import type { Db } from '@vitascope/postgres'
 export type Value = string | number | boolean | bigint | Date | null | readonly string[] | { json: unknown }
 
 /** Rows per COPY and transaction: enough to make the cost of a statement negligible. */
-const ROWS_AT_ONCE = 20_000
-const ROWS_A_PART = 500
+const ROWS_PER_COPY = 20_000
+/** Rows per chunk of the COPY stream. */
+const ROWS_PER_CHUNK = 500
 
 /** Inserts rows into a table by COPY, with all triggers. Returns their number. */
 export async function copyRows(db: Db, table: string, columns: readonly string[], rows: Iterable<readonly Value[]>): Promise<number> {
@@ -14,22 +15,22 @@ export async function copyRows(db: Db, table: string, columns: readonly string[]
   for (let total = 0; ; ) {
     const count = await db.transaction((tx) => tx.copy(text, formatRows(iterator)))
     total += count
-    if (count < ROWS_AT_ONCE) return total
+    if (count < ROWS_PER_COPY) return total
   }
 }
 
 async function* formatRows(rows: Iterator<readonly Value[]>): AsyncGenerator<string> {
-  for (let row = 0; row < ROWS_AT_ONCE; ) {
-    let part = ''
-    for (let inPart = 0; inPart < ROWS_A_PART && row < ROWS_AT_ONCE; inPart++, row++) {
+  for (let row = 0; row < ROWS_PER_COPY; ) {
+    let chunk = ''
+    for (let inChunk = 0; inChunk < ROWS_PER_CHUNK && row < ROWS_PER_COPY; inChunk++, row++) {
       const next = rows.next()
       if (next.done) {
-        if (part !== '') yield part
+        if (chunk !== '') yield chunk
         return
       }
-      part += `${next.value.map(formatValue).join('\t')}\n`
+      chunk += `${next.value.map(formatValue).join('\t')}\n`
     }
-    yield part
+    yield chunk
   }
 }
 

@@ -2,11 +2,11 @@ import type { Query } from '@vitascope/postgres'
 import { toQueueKey } from '../job/job.ts'
 import type { Batch } from './batch.ts'
 
-/** A run with open chunks. */
+/** A run that has not ended. Its open chunks are those whose tasks are waiting or leased. */
 export interface OpenRun extends Batch {
   /** Seconds since the last activity of any of its chunks. 0 while one is leased. */
   staleSeconds: number
-  /** It gets no Job while a normal run is open. */
+  /** If true, it gets no Kubernetes Job while a run of normal priority is open. */
   lowPriority: boolean
 }
 

@@ -61,7 +61,10 @@ export async function* findOrphans(
   yield* filterOrphans(db, batch, graceMs, scanned)
 }
 
-/** Returns the key of an object's row, or undefined for a name that this service does not use. */
+/**
+ * Returns the object or the folder that the row of an object describes, as in `Orphan.name`. Returns undefined for a
+ * name that this service does not use.
+ */
 function readOwner(name: string): string | undefined {
   const folders = name.split('/')
   const area = findArea(name)

@@ -10,11 +10,11 @@ export function trackKeys({ renditions, audio }: EncodePlan): string[] {
 
 /**
  * Returns the master playlist. It equals that of the finished set, except that bitrates are the
- * planned ones. `codecs` is indexed by track.
+ * planned ones. The keys of `codecs` are those of the tracks.
  */
 export function previewMaster(plan: EncodePlan, codecs: ReadonlyMap<string, string>): string {
   const rates = new Map([...plan.renditions.map(({ key, label }) => [key, label] as const), ...audioBitrates(plan)])
-  return planMaster(plan, (key) => ({ segments: [atRate(rates.get(key) ?? 0)], codec: codecs.get(key) ?? '' }))
+  return planMaster(plan, (key) => ({ segments: [buildRateSegment(rates.get(key) ?? 0)], codec: codecs.get(key) ?? '' }))
 }
 
 function audioBitrates({ audio }: EncodePlan): [string, number][] {
@@ -30,6 +30,6 @@ export function previewPlaylist({ segmentSeconds }: EncodePlan, { segments }: Pr
   return mediaPlaylist(INIT, files, { isGrowing: true, targetSeconds: segmentSeconds })
 }
 
-function atRate(kbps: number): Segment {
+function buildRateSegment(kbps: number): Segment {
   return { name: '', seconds: 1, bytes: kbps * 125 }
 }

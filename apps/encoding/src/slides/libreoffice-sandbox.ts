@@ -8,11 +8,11 @@ export const SANDBOX_FOLDER = '/office'
 
 /**
  * Shell script that builds the sandbox. LibreOffice follows references in a file: an image at
- * `file:///…` would be rendered. So, in addition to ffmpeg's sandbox, it runs in a mount namespace
- * that contains only the system's programs and libraries, with its folder as /office. $0 is
- * LibreOffice. Building the namespace needs system calls that LibreOffice must not use, so the
- * seccomp filter is applied last. LibreOffice needs AF_UNIX sockets, which connect to nothing
- * without network and files.
+ * `file:///…` would be rendered. In addition to ffmpeg's sandbox, LibreOffice therefore runs in a
+ * mount namespace that contains only the system's programs and libraries, and the folder of the run
+ * as /office. $0 is the path of LibreOffice. Building the namespace needs system calls that
+ * LibreOffice must not use, so the seccomp filter is applied last. LibreOffice needs AF_UNIX
+ * sockets, which connect to nothing without network and files.
  */
 const SCRIPT = `set -e
 PATH=$PATH:/usr/sbin:/sbin

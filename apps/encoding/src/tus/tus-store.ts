@@ -74,7 +74,7 @@ export interface TusStore {
   listParts(uploadId: string): Promise<TusPart[]>
   /**
    * Returns complete uploads without a video or a final error, those with the oldest attempt first.
-   * It counts as a new attempt.
+   * The call counts as a new attempt for each of them.
    */
   claimComplete(limit: number): Promise<TusUpload[]>
   setVideo(uploadId: string, created: { videoId: string; jobId: string }): Promise<void>

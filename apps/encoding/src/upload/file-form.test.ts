@@ -16,22 +16,22 @@ let server: Server
 let url: string
 let settings: { timeoutMs: number; maxForms: number; onFields: (fields: FormFields) => void }
 let gate = createFormGate()
-/** Reasons in the order in which forms were rejected. */
+/** For each form, its content or the reason of its rejection, in the order in which the forms ended. */
 let outcomes: string[]
 
 beforeEach(async () => {
   settings = { timeoutMs: 60_000, maxForms: 128, onFields: () => {} }
   // A list per server, so that late reports of an earlier server are not counted.
-  const own: string[] = []
-  outcomes = own
+  const ownOutcomes: string[] = []
+  outcomes = ownOutcomes
   server = createServer(async (request, response) => {
     const onFile = async (fields: FormFields, file: NodeJS.ReadableStream) => `${fields.size} fields, ${(await text(file)).length} bytes`
     const client = String(request.headers['x-forwarded-for'])
     const { onFields, timeoutMs } = settings
     const outcome = await receiveFileForm(request, { gate, client, onFields, onFile, timeoutMs }).catch((error: unknown) => {
-      return isDomainError(error) ? error.reason : 'broken off'
+      return isDomainError(error) ? error.reason : 'aborted'
     })
-    own.push(outcome)
+    ownOutcomes.push(outcome)
     response.writeHead(200, { connection: 'close' }).end(outcome)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -16,7 +16,7 @@ const UPLOAD_ID = 'vitascope-upload-id'
 
 /**
  * Returns the handler of `PUT /picture?organisation_id=ID`. It stores the picture in the body as an upload, which a job then
- * converts. The gateway has checked that the organisation has the video of the caller.
+ * converts. The gateway has checked that the video of the caller belongs to the organisation.
  */
 export function pictureHandler(tools: { uploads: UploadStore; storage: ObjectStorage; quota: UploadQuota }): UploadHandler {
   return async ({ request, response, path, query, principal, signal }) => {
@@ -54,7 +54,7 @@ async function storePicture(
   }
 }
 
-/** Yields the bytes of a picture. Throws if the first bytes are not those of a picture, and if there are too many. */
+/** Yields the bytes of a picture. Throws if the first bytes are not those of a picture, or if the picture is too large. */
 async function* checkPicture(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0)
   let bytes = 0

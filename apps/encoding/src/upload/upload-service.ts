@@ -28,6 +28,7 @@ export interface UploadService {
     request: { expiration: string; conditions: readonly RequestedCondition[] },
     signal: AbortSignal,
   ): Promise<{ policy: string; signature: string }>
+  /** Returns a signed link to an uploaded object. Throws UPLOAD_NOT_FOUND or ETAG_MISMATCH. */
   complete(completion: Completion, signal: AbortSignal): Promise<UploadLink & { presentationId: string }>
   /** Returns the source of a job, or undefined if the link was not signed here. */
   claim(link: UploadLink, organisationId: string, signal: AbortSignal): Promise<string | undefined>
@@ -44,7 +45,7 @@ export interface Completion {
   filename: string
   isPresentation: boolean
   presentationId: string
-  /** Undefined for any. */
+  /** Organisation that must own the upload. Undefined if any organisation may own it. */
   organisationId: string | undefined
   userId: string
   requestId: string
@@ -163,7 +164,7 @@ export function createUploadService(tools: {
     // the current etag.
     const etag = object.etag ?? existing?.etag ?? ''
     const stored = { organisationId: owner, object: key, bytes: object.bytes, etag }
-    // The form was aborted between storing and recording the object.
+    // True if a form of the embedded store was aborted after the object was stored, but before it was recorded.
     const isUnrecorded = location.endpoint === '' && existing?.bytes === undefined
     const upload = isUnrecorded ? await recordUpload({ uploads, quota }, stored, signal) : await uploads.recordArrival(stored, signal)
     if (!upload) throw notFound('upload', key)

@@ -8,8 +8,8 @@ const GIB = 2 ** 30
 const source = (object: string, gib: number) => ({ object, bytes: gib * GIB }) as NonNullable<ScratchNeeds['source']>
 
 /**
- * A disk budget of 20 GiB that receives the calls in order. `events` records which tasks wait and
- * which have their reservation.
+ * Creates a disk budget of 20 GiB. `events` records in order which tasks wait, which have their
+ * reservation, and which are rejected.
  */
 function startBudget(measure = async () => 20 * GIB) {
   const budget = createDiskBudget(measure)
@@ -103,10 +103,10 @@ test('a cancelled request is skipped, and the queue keeps its order', async () =
   const release = await reserve('first', 12)
   const second = reserve('second', 10)
   const ending = new AbortController()
-  const deleted = reserve('gone', 1, { signal: ending.signal })
+  const cancelled = reserve('cancelled', 1, { signal: ending.signal })
   const last = reserve('last', 1)
   ending.abort(new Error('lost'))
-  await expect(deleted).rejects.toThrow('lost')
+  await expect(cancelled).rejects.toThrow('lost')
   await new Promise(setImmediate)
   expect(events).not.toContain('last is reserved')
   release()

@@ -44,7 +44,7 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
   const principals = openPrincipalKeys('worker', config.principalKeys, { log, metrics })
   const channel = openChannel(config.encodingAddress, { service: 'encoding', principals, identity })
   const isReady = async () => !stopping.aborted && (await channel.ready(READY_TIMEOUT_MS))
-  const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
+  const metricsServer = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
   const diskBudget = createDiskBudget(() => scratchSize(config))
   const shared: SlotTools = {
     work: channel.client(WorkServiceService),
@@ -82,7 +82,7 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
       channel.close()
       identity?.close()
       principals.close()
-      await page.close()
+      await metricsServer.close()
     },
   }
 }

@@ -8,6 +8,7 @@ export interface ViewEvent {
   type: 'load' | 'play' | 'progress' | 'ended'
   /** Milliseconds since 1970. */
   at: number
+  /** Seconds from the start of the video, as in `watched` and `rewatched`. */
   position?: number
   watched?: readonly Interval[]
   rewatched?: readonly Interval[]
@@ -22,12 +23,12 @@ export interface ViewEvent {
  */
 const MAX_RANGES = 100
 
-/** Rounds times to milliseconds and removes empty fields. */
+/** Rounds times to milliseconds, drops ranges above `MAX_RANGES`, and removes empty fields. */
 export function normaliseEvent(event: ViewEvent): ViewEvent {
   const { watched = [], rewatched = [], language, subtitle, qoe, position, ...rest } = event
   return {
     ...rest,
-    ...(position !== undefined && { position: toMilliseconds(position) }),
+    ...(position !== undefined && { position: roundToMilliseconds(position) }),
     ...(watched.length > 0 && { watched: toRanges(watched) }),
     ...(rewatched.length > 0 && { rewatched: toRanges(rewatched) }),
     ...(language && { language }),
@@ -37,8 +38,8 @@ export function normaliseEvent(event: ViewEvent): ViewEvent {
 }
 
 /**
- * Merges two events of one view into the later one. Counts are computed from the ranges, so nothing
- * is lost.
+ * Merges two events of one view into the later one. The server computes its counts from the ranges,
+ * so the merged event has the same effect on them as both events.
  */
 export function mergeEvents(earlier: ViewEvent, later: ViewEvent): ViewEvent {
   return normaliseEvent({
@@ -51,9 +52,9 @@ export function mergeEvents(earlier: ViewEvent, later: ViewEvent): ViewEvent {
 }
 
 function toRanges(intervals: readonly Interval[]): Interval[] {
-  return intervals.slice(0, MAX_RANGES).map(([from, to]) => [toMilliseconds(from), toMilliseconds(to)])
+  return intervals.slice(0, MAX_RANGES).map(([from, to]) => [roundToMilliseconds(from), roundToMilliseconds(to)])
 }
 
-function toMilliseconds(seconds: number): number {
+function roundToMilliseconds(seconds: number): number {
   return Math.round(seconds * 1_000) / 1_000
 }

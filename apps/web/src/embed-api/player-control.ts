@@ -20,7 +20,7 @@ export type ControlEvent =
  */
 export type ControlStatus = 'loading' | 'waiting' | 'playable'
 
-/** What a page that embeds the player can do and see. */
+/** Functions of the player that are available to a page that embeds it. */
 export interface PlayerControl {
   play(): Promise<void>
   pause(): void

@@ -31,10 +31,10 @@ export async function requestPassword(
   const { field, button, row } = createPasswordField()
   shell.frame.querySelector('.notice .card')?.append(row)
   focusInPlayer(field)
-  const abortion = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
+  const aborted = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
   try {
     while (!signal.aborted) {
-      const password = await Promise.race([waitForPassword(field, button, signal), abortion])
+      const password = await Promise.race([waitForPassword(field, button, signal), aborted])
       if (password === undefined) return undefined
       button.disabled = true
       const result = await requestAccess(videoId, { password }, signal)

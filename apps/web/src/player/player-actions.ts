@@ -3,7 +3,7 @@ export const ARROW_SECONDS = 5
 /** Seconds that J, L and a double tap seek. */
 export const LETTER_SECONDS = 10
 
-/** What the keys and buttons of the player do. */
+/** Actions of the keys and buttons of the player. */
 export interface PlayerActions {
   play(): void
   mute(): void

@@ -90,7 +90,7 @@ export class VitascopePlayer extends HTMLElement {
     })
   }
 
-  /** Resolves when the record of the first video is known, or that it has none. */
+  /** Resolves when the first request for the first video has ended, with or without a record. */
   whenFirstState(): Promise<void> {
     return this.#firstState.promise
   }

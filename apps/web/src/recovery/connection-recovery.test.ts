@@ -92,7 +92,7 @@ test('a server that responds to probes but fails requests gets at most one reque
   expect(sentCount + probes.length).toBeLessThanOrEqual(60)
 })
 
-test('an aborted trial request is followed by the next request, and the last request ends the recovery', async () => {
+test('after an aborted trial request the next request is sent, and the recovery ends when no request waits', async () => {
   await failRequest()
   const [first, second] = [requestAdmission(), requestAdmission()]
   probeResult = async () => reachable

@@ -1,7 +1,7 @@
-/** Milliseconds between two looks at the position. */
+/** Milliseconds between two checks of the position. */
 const INTERVAL_MS = 1_000
-/** Looks without movement after which the position is moved. */
-const MAX_STILL_LOOKS = 3
+/** Number of checks without movement after which the position is moved. */
+const MAX_STILL_CHECKS = 3
 /** Seconds of buffered media that are enough to play. */
 const MIN_BUFFERED = 1
 /** Seconds that the position is moved. */
@@ -14,22 +14,25 @@ export type WatchedVideo = Pick<HTMLVideoElement, 'buffered' | 'currentTime' | '
  * buffered. Browsers sometimes stay in this state after they have waited for media.
  */
 export function keepMoving(video: WatchedVideo, signal: AbortSignal): void {
-  const look = createStandstillCheck(video)
+  const isStuck = createStandstillCheck(video)
   const timer = setInterval(() => {
-    if (look()) video.currentTime += STEP
+    if (isStuck()) video.currentTime += STEP
   }, INTERVAL_MS)
   signal.addEventListener('abort', () => clearInterval(timer), { once: true })
 }
 
-/** Returns a function that returns whether the video has not moved since some calls although media are buffered. */
+/**
+ * Returns a function that checks the position. It returns true if the position has not changed in `MAX_STILL_CHECKS`
+ * consecutive calls although media are buffered.
+ */
 export function createStandstillCheck(video: WatchedVideo): () => boolean {
-  let [position, stillLooks] = [Number.NaN, 0]
+  let [position, stillChecks] = [Number.NaN, 0]
   return () => {
     const isStill = video.currentTime === position && canMove(video)
     position = video.currentTime
-    stillLooks = isStill ? stillLooks + 1 : 0
-    if (stillLooks < MAX_STILL_LOOKS) return false
-    stillLooks = 0
+    stillChecks = isStill ? stillChecks + 1 : 0
+    if (stillChecks < MAX_STILL_CHECKS) return false
+    stillChecks = 0
     return true
   }
 }

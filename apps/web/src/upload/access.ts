@@ -3,7 +3,7 @@ import { explainFailure, INVALID_KEY } from './plain-words.ts'
 import { RequestRejected } from './problem.ts'
 import type { Waiting } from './retry.ts'
 
-/** What a person uploads with. */
+/** Credentials of an upload: an API key and an organisation. */
 export interface Access {
   key: string
   /** Empty: the organisation of the key. */

@@ -4,7 +4,7 @@ import { explainFailure } from './plain-words.ts'
 import type { Waiting } from './retry.ts'
 import { changedDetails, type VideoDetails } from './video-details.ts'
 
-/** A video that exists, and the access of the person. */
+/** A video that the server has created, and the credentials of the user. */
 export interface UploadedVideo {
   videoId: string
   access: () => Access
@@ -23,6 +23,7 @@ export type SaveState =
  * changes are sent one request after another, so that the last one wins.
  */
 export class DetailsSync {
+  /** The details that the user entered. */
   wanted: VideoDetails
   /** The details that the server has. */
   stored: VideoDetails

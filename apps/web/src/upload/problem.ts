@@ -19,11 +19,11 @@ export class RequestRejected extends Error {
   }
 }
 
-/** A request failed for a reason that passes. */
+/** A request failed for a temporary reason. A retry can succeed. */
 export class TemporaryFailure extends Error {
   /** `unreachable`: there was no response. `busy`: the server sent a response and accepts the request later. */
   readonly reason: 'unreachable' | 'busy'
-  /** Seconds after which the server wants the next request. 0 if it did not say. */
+  /** Seconds to wait before the next request, from the header `Retry-After`. 0 if the response does not have it. */
   readonly retryAfterSeconds: number
   constructor(reason: 'unreachable' | 'busy', retryAfterSeconds = 0) {
     super(reason === 'busy' ? 'the server is busy' : 'the server cannot be reached')
@@ -53,7 +53,7 @@ export function toRequestError(status: number, body: string, retryAfter: string 
 }
 
 const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 423, 425, 429])
-/** Of 409: the next request of the client sends the actual offset. */
+/** Codes of responses with the status 409 after which the client sends its next request with the actual offset. */
 const TEMPORARY_CODES: ReadonlySet<string> = new Set(['offset_mismatch'])
 
 /** Parses the body of a response. Any text that is not a problem document results in an empty problem. */
@@ -62,7 +62,7 @@ export function readProblem(body: string): Problem {
   try {
     problem = asObject(JSON.parse(body))
   } catch {
-    // A proxy may send a page of its own.
+    // A proxy may send a page instead of a problem document.
   }
   const errors = Array.isArray(problem['errors']) ? problem['errors'].map(asObject) : []
   return {

@@ -5,7 +5,7 @@ export interface EmbedApiSettings {
   domains: readonly string[]
 }
 
-/** Returns whether a page with an origin may control the player. The platform itself always may. */
+/** Returns whether a page with this origin may control the player. Pages of the platform (`ownOrigin`) always may. */
 export function isAllowedOrigin(origin: string, ownOrigin: string, { isEnabled, domains }: EmbedApiSettings): boolean {
   if (origin === ownOrigin) return true
   if (!isEnabled || !URL.canParse(origin)) return false

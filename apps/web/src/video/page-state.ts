@@ -47,7 +47,7 @@ export function toRejectionMessage(code: string, detail = ''): Message {
   return createPersonalLinkMessage()
 }
 
-/** Codes for tokens that were never valid for the video, which may be public. */
+/** Codes for tokens that were never valid for the video. The video itself may be public. */
 const brokenTokenCodes: ReadonlySet<string> = new Set([
   'token_malformed',
   'token_wrong_algorithm',
@@ -89,15 +89,12 @@ function toRejectionState({ status, code, detail }: { status: number; code: stri
   return createMessage('missing', text('notAvailable'), text('notAvailableDetail'), false)
 }
 
-/** Default text of the server for an expired video. */
+/** Text of the server for an expired video without a message of the owner. It repeats the heading, so it is not shown. */
 const EXPIRED_DETAIL = 'This video is no longer available'
 
-/**
- * If the owner wrote no message, the response has the default text of the server, which repeats the
- * heading.
- */
-function isSameText(detail: string, heading: string): boolean {
-  return detail.toLowerCase().replace(/\.$/, '') === heading.toLowerCase()
+/** Compares texts without regard to case and a full stop at the end of the first one. */
+function isSameText(detail: string, expected: string): boolean {
+  return detail.toLowerCase().replace(/\.$/, '') === expected.toLowerCase()
 }
 
 function formatEncodingText(record: VideoRecord): string {

@@ -1,7 +1,7 @@
 import type { Vitascope } from '@vitascope/sdk'
 import { z } from 'zod'
 
-/** What a tool works with. */
+/** Values that are available to `run`. */
 export interface ToolContext {
   vitascope: Vitascope
   organisationId: () => string
@@ -32,7 +32,7 @@ function tool<Shape extends z.ZodRawShape>(definition: {
   const input = z.strictObject(definition.input)
   return {
     ...definition,
-    // The shape of a strict object is the given one.
+    // TypeScript does not accept a strict object with a generic shape as a `ZodObject`.
     input: input as unknown as z.ZodObject,
     run: (args, context) => definition.run(input.parse(args) as z.infer<z.ZodObject<Shape>>, context),
   }

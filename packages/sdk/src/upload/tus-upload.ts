@@ -41,7 +41,7 @@ export interface TusTarget {
 
 export const TUS = { 'tus-resumable': '1.0.0' }
 const DEFAULT_OUTAGE_MS = 300_000
-/** A part should take about this time: it is the interval of progress, and what an interruption repeats. */
+/** Target duration of a part: the interval of progress reports, and the time that an interruption loses. */
 const PART_TARGET_MS = 2_000
 const FIRST_PART_BYTES = 2 ** 20
 const MIN_PART_BYTES = 2 ** 16
@@ -151,7 +151,10 @@ function sendPart(transport: Transport, { path, part, offset, total, signal }: P
   return transport.send(request, toState)
 }
 
-/** The response to a HEAD request has no reason of a rejection. An empty part receives it. */
+/**
+ * Requests the offset of an upload. If the platform rejects the HEAD request, its response has no body and so no
+ * reason. An empty part is then sent, because the response to it contains the reason.
+ */
 async function readState(transport: Transport, path: string, signal: AbortSignal | undefined): Promise<State> {
   const request = { method: 'HEAD', path, operation: 'uploads by tus', headers: TUS, signal, isRepeatable: true, maxRetries: 0 }
   try {
@@ -173,7 +176,7 @@ async function toState({ headers }: Response, { origin, method }: RequestName): 
   return { offset: Number(offset), video: id === null ? undefined : { id, job_id: headers.get('x-job-id') ?? '' } }
 }
 
-/** A part takes about `PART_TARGET_MS`. The size at most doubles or halves. */
+/** Returns the size at which the next part takes about `PART_TARGET_MS`. The size at most doubles or halves. */
 function nextPartBytes(partBytes: number, milliseconds: number): number {
   const bytes = (partBytes * PART_TARGET_MS) / Math.max(milliseconds, 1)
   const next = Math.min(Math.max(bytes, partBytes / 2), partBytes * 2)

@@ -4,17 +4,17 @@ import { kubectlPath } from '@vitascope/testing'
 import { kubeconfig } from './commands.ts'
 import { END_COLUMNS, type PodEnd, readEnds } from './read-ends.ts'
 
-/** Watches how the pods of a namespace end, from now on. */
+/** Records how pods of a namespace end. `stop` returns the ends since this call. */
 export function watchEnds(namespace: string) {
-  const read = readEnds()
+  const reader = readEnds()
   const args = ['--kubeconfig', kubeconfig, 'get', 'pods', '--namespace', namespace, '--watch', '--no-headers', '-o']
   const child = spawn(kubectlPath() ?? 'kubectl', [...args, `custom-columns=${END_COLUMNS}`], { stdio: ['ignore', 'pipe', 'inherit'] })
-  createInterface({ input: child.stdout }).on('line', read.line)
+  createInterface({ input: child.stdout }).on('line', reader.line)
   return {
     stop(): PodEnd[] {
       if (child.exitCode !== null) throw new Error(`the watch of pods ended unexpectedly with code ${child.exitCode}`)
       child.kill()
-      return read.ends()
+      return reader.ends()
     },
   }
 }

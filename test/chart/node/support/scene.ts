@@ -8,13 +8,13 @@ import { createTenant, type Tenant } from '../../../../e2e/support/video-steps.t
 import { NETWORK } from '../../../cluster/node/network.ts'
 import { prepareRelease, type Release } from './release.ts'
 
-/** Common setup of node tests: the release, an organisation, and sources that pods can fetch. */
+/** Common setup of tests on a Kubernetes node: the release, an organisation, and sources that pods can fetch. */
 export interface Scene {
   platform: Release
   tenant: Tenant
   /** Client with the key of the tenant. */
   api: Api
-  /** A server on the machine for the files of the folder. */
+  /** HTTP server on the test machine that serves the files in `folder`. */
   sources: SourceServer
   folder: string
   end(): Promise<void>

@@ -30,7 +30,10 @@ export interface BusyReceivers {
 export type SendOutcome = 'delivered' | 'again' | 'failed' | 'disabled' | 'lost'
 
 export interface SendingStore {
-  /** Leases the oldest delivery of a due lane for 30 s. */
+  /**
+   * Leases the oldest delivery of a due lane for 30 s. A lane is the queue of the deliveries of one webhook that have
+   * the same object key.
+   */
   lease(busy: BusyReceivers, signal?: AbortSignal): Promise<Sending | undefined>
   /** Stores the result of an attempt. `status` is undefined if there was no response. */
   recordResult(sending: Sending, status: number | undefined, signal?: AbortSignal): Promise<SendOutcome>

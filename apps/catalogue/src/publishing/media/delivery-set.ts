@@ -3,8 +3,8 @@ import type { RenditionSet } from './rendition-set.ts'
 
 /**
  * Creates a new delivery version for every video of a media. The caller has stored the new set. The
- * previous set stays available under its old URLs for one hour, so that running playback continues. So do the images of a
- * picture that a video shows before it has a set.
+ * previous set stays available under its old URLs for one hour, so that running playback continues. If there is no
+ * previous set, the images of the video's poster stay available in the same way.
  */
 export async function switchToSet(tx: Transaction, mediaId: string, before: RenditionSet | undefined): Promise<void> {
   if (before) {

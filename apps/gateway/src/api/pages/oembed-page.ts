@@ -15,7 +15,8 @@ interface Parts extends FactsDependencies {
 
 /**
  * Serves `/oembed` (oEmbed 1.0): the embed code and the public data of a player page, as JSON or XML.
- * The response may depend on the client, because playback rules do, so only its own cache stores it.
+ * Playback rules can make the response depend on the client, so only the cache of the client may
+ * store it.
  */
 export function oembedPage(dependencies: Parts): RequestHandler {
   const findShareData = createShareDataFinder(dependencies)

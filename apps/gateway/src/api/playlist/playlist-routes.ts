@@ -55,7 +55,7 @@ const changes = z.strictObject({
   settings: text(10_000, {}, { description: 'Setting for players. The platform only stores it.' }).optional(),
   monetization: jsonObject(10_000, { description: 'Setting for players. The platform only stores it.' }).optional(),
   videos: list(
-    // A playlist that was read has records.
+    // A client can send back a playlist as it was read, with records instead of ids.
     field(
       (video) => (typeof video === 'object' && video !== null && 'video_id' in video ? video.video_id : video),
       idField('video. It must belong to the same organisation'),

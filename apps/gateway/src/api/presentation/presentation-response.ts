@@ -69,12 +69,12 @@ type PresentationBody = z.input<typeof PresentationResponse>
  * may not see.
  */
 export function presentationResponse(presentation: Presentation, mediaUrl: string): PresentationBody {
-  const formatAddress = (version: string, path: string) =>
+  const formatUrl = (version: string, path: string) =>
     version === '' ? '' : `${mediaUrl}/delivery/presentation/${presentation.presentationId}/${version}/${path}`
   const slides = presentation.slides.map(({ version, path, thumbnailPath, seconds }) => ({
     seconds: seconds ?? null,
-    url: formatAddress(version, path),
-    thumbnail: formatAddress(version, thumbnailPath),
+    url: formatUrl(version, path),
+    thumbnail: formatUrl(version, thumbnailPath),
   }))
   return {
     id: presentation.presentationId,
@@ -83,7 +83,7 @@ export function presentationResponse(presentation: Presentation, mediaUrl: strin
     description: presentation.description,
     user_id: presentation.userId,
     organisation_id: presentation.organisationId,
-    url: formatAddress(presentation.documentVersion, presentation.documentPath),
+    url: formatUrl(presentation.documentVersion, presentation.documentPath),
     status: statusResponse(required(presentation.status, 'status of the presentation')),
     video_id: presentation.videoId,
     date_created: formatOptionalTimestamp(presentation.createTime),
@@ -95,7 +95,7 @@ export function presentationResponse(presentation: Presentation, mediaUrl: strin
 
 function statusResponse({ state, progress, code, reason }: PresentationStatus): PresentationBody['status'] {
   const message = messages[state as keyof typeof messages]
-  if (message === undefined) throw new Error(`a service returned the state ${state}`)
+  if (message === undefined) throw new Error(`the catalogue returned the unknown presentation state ${state}`)
   return { message: message as PresentationBody['status']['message'], progress, code, reason }
 }
 

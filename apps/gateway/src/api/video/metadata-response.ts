@@ -30,7 +30,7 @@ export function guestMetadataResponse(entries: readonly MetadataEntry[]): z.inpu
   return open.length === 0 ? '' : Object.fromEntries(open.map(({ name, value }) => [name, value]))
 }
 
-/** Returns the metadata for the own organisation and system keys. */
+/** Returns all entries, for keys of the video's organisation and for system keys. */
 export function ownMetadataResponse(entries: readonly MetadataEntry[]): z.input<typeof MetadataResponse> {
   if (entries.length === 0) return ''
   const toEntry = (entry: MetadataEntry) => ({ name: entry.name, private: entry.private, value: entry.value, read_only: entry.readOnly })

@@ -28,8 +28,8 @@ const MAX_KEYS = 20_000
 /** A key that was valid within this time is looked up regardless of the limits of its address. */
 const KNOWN_TTL_MS = 86_400_000
 /**
- * Maximum number of concurrent lookups of keys that were not valid within that time. Each costs
- * auth one indexed query.
+ * Maximum number of concurrent lookups of keys that were not valid within `KNOWN_TTL_MS`. Each
+ * lookup costs auth one indexed query.
  */
 const MAX_UNKNOWN = 64
 

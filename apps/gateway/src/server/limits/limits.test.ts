@@ -220,7 +220,7 @@ describe('the number of slots', () => {
     expect(keepFull(limit, clock, 1, () => 10_000)).toBe(32)
   })
 
-  test('one caller may use more than its share while slots are free', () => {
+  test('one caller may use more than a quarter of the current slots while slots are free', () => {
     const { limit } = createTestLimit()
     for (let nth = 0; nth < 24; nth++) limit.begin('read', 'key 1')
     expect(() => limit.begin('read', 'key 1')).toThrow(expect.objectContaining({ reason: 'TOO_MANY_AT_ONCE' }))

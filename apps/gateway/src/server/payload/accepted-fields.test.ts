@@ -35,12 +35,12 @@ describe('fields of the record that cannot be changed', () => {
 
 describe('another name of a field', () => {
   const options = { synonyms: { title: 'name' } }
-  test('is the field, and errors have the name that was sent', () => {
+  test('is accepted for the field, and errors have the name that was sent', () => {
     const { fields, sentName } = read({ title: '' }, options)
     expect([fields, sentName('name'), sentName('place')]).toEqual([{ name: '' }, 'title', 'place'])
     expect(read({ name: '' }, options).sentName('name')).toBe('name')
   })
-  test('is an error together with it', () => {
+  test('is an error if the field itself is sent, too', () => {
     expect(read({ title: 'a', name: 'a' }, options).errors.map(({ field }) => field)).toEqual(['title'])
   })
   test('is not a name of an inherited property', () => {

@@ -75,7 +75,7 @@ export function readFileForm(request: IncomingMessage): FileFormReading {
     if (isDone) return void stream.resume()
     if (hasFile || name !== FILE_PART) {
       stream.resume()
-      const message = hasFile ? 'is a second file; send one file a request' : `must be text; send the file as the part ${FILE_PART}`
+      const message = hasFile ? 'is a second file; send one file per request' : `must be text; send the file as the part ${FILE_PART}`
       return abort(invalid([{ field: fieldPath([name ?? 'payload']), message }]))
     }
     hasFile = true

@@ -4,7 +4,7 @@ import { isStorable } from '@vitascope/request'
 import { fieldPath, invalidField, malformed, Problems } from './field-errors.ts'
 import { MAX_FIELDS, type Pair } from './urlencoded.ts'
 
-/** The parser receives all bytes at once, so if it has not finished by then it never will. */
+/** Time limit for each slice. All bytes are in memory, so a parser that takes longer does not finish at all. */
 const TIMEOUT_MS = 5_000
 /** Bytes parsed per turn of the event loop: at worst about 900 parts, which take a few ms. */
 const SLICE = 8 * 1024

@@ -42,7 +42,7 @@ export function readFormPayload(pairs: readonly Pair[], query: readonly Pair[], 
   return parseFormPayload(pairs, form, acceptsDataField(form))
 }
 
-/** If the payload has a field named `data`, it is an ordinary field. */
+/** Returns whether a field `data` contains the payload as JSON. It does not if the payload itself has a field named `data`. */
 function acceptsDataField({ kinds }: PayloadForm): boolean {
   return !kinds.has('data')
 }

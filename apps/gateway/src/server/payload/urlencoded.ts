@@ -3,7 +3,7 @@ import { fieldPath, invalidField, malformed } from './field-errors.ts'
 /** A decoded name and value of a form or query. */
 export type Pair = readonly [name: string, value: string]
 
-/** Far more fields than any endpoint has. */
+/** Maximum number of fields. It is far above the number of fields of any endpoint. */
 export const MAX_FIELDS = 1_000
 
 /**

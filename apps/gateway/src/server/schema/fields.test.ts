@@ -106,7 +106,7 @@ describe('text', () => {
     expect(read(fields.text(10), value)).toEqual(rejected)
   })
 
-  test('a visible text rejects white space only', () => {
+  test('a text with a minimum length must not consist of white space only', () => {
     expect(read(fields.text(10, { min: 1 }), ' \t')).toBe('rejected: must not be blank')
     expect(read(fields.text(10), '')).toBe('')
   })
