@@ -166,7 +166,7 @@ beforeAll(() => {
     ...{ captionTexts: undefined, preview: undefined, tokenKeys: keys, pageHost: HOST, countries },
     sessions: { check: () => undefined, close: () => {} },
     downloadCounts: { add: () => {} },
-    refusals: { count: () => {}, report: () => {} },
+    rejections: { count: () => {}, report: () => {} },
     ...{ traffic: createTrafficLimits('off', createMetrics('test')), isCrawler: () => false, throttled: { add: () => {} } },
   } as unknown as DeliveryParts
   const handle = createRequestHandler(parts)

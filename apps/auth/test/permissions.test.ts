@@ -77,8 +77,8 @@ const calls: [string, (call: Call) => Promise<unknown>, { guest: unknown; upload
     { ...all(superUserOnly), standard: errorWith('not_found', 'API_KEY_NOT_FOUND') },
   ],
 ]
-function all(refusal: unknown) {
-  return { guest: keyRequired, uploader: refusal, standard: refusal }
+function all(rejection: unknown) {
+  return { guest: keyRequired, uploader: rejection, standard: rejection }
 }
 
 test.each(calls)('%s is rejected for callers without permission, and changes nothing', async (_, work, expected) => {

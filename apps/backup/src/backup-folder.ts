@@ -47,7 +47,7 @@ export const paths = {
 
 /**
  * Returns the manifest of the backup in a folder, or undefined for an empty folder. Throws
- * `BackupRefused` if the manifest is unreadable or of a later version.
+ * `BackupRejected` if the manifest is unreadable or of a later version.
  */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   try {
@@ -65,7 +65,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
 
 /**
  * Creates the folder and in it one for this run. Remains of an interrupted run are kept. Throws
- * `BackupRefused` if the folder contains other files.
+ * `BackupRejected` if the folder contains other files.
  */
 export async function beginRun(folder: string): Promise<string> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {

@@ -63,7 +63,7 @@ test('a job that encoding does not know is sent again', async () => {
 test('a job that can never be sent to encoding fails after its last attempt and blocks no other job', async () => {
   encoding.state.faulty = true
   const { videoId, mediaId, jobId } = await upload()
-  // Simulates that the five minutes of each of the six attempts have passed.
+  // Simulates that all attempts but the last have failed, which takes about five minutes.
   const later = async () => {
     await database.db.query(`update outbox set faults = 19, next_time = now() where key = $1 and dead_time is null`, [`media:${mediaId}`])
     await database.db.query(`update job set check_time = now() - interval '1 hour' where job_id = $1`, [jobId])

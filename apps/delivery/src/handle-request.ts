@@ -21,9 +21,9 @@ import { checkSession } from './limited-session.ts'
 import { createStreamReader, type ObjectReader } from './object/send-object.ts'
 import type { PolicyCache } from './policy-cache.ts'
 import { type PreviewFiles, previewJob } from './preview-playlist/preview-files.ts'
-import { sendProblem, sendRefusal } from './problem.ts'
+import { sendProblem, sendRejection } from './problem.ts'
 import { isRedirected, redirectToBucket } from './redirect-to-bucket.ts'
-import type { RefusalReports } from './refusal-reports.ts'
+import type { RejectionReports } from './rejection-reports.ts'
 import { findHeight, NO_HEIGHTS, type RenditionHeights, readHeights, withoutHigherVariants } from './rendition-heights.ts'
 import { hasTooManyRanges } from './response/range-header.ts'
 import { sendText } from './response/send-text.ts'
@@ -55,7 +55,7 @@ export interface DeliveryParts extends TrafficParts {
   countries: Countries
   sessions: SessionTracker
   downloadCounts: Pick<DownloadCounts, 'add'>
-  refusals: RefusalReports
+  rejections: RejectionReports
 }
 
 export interface RequestOptions {
@@ -97,7 +97,7 @@ export function createRequestHandler(parts: DeliveryParts) {
     if (!requested) return sendProblem(response, 404, 'not_found')
     const queried = new URLSearchParams(query).get('token')
     if (queried && requested.token === undefined) {
-      if (!isTokenText(queried)) return sendRefusal(response, { code: 'token_malformed' })
+      if (!isTokenText(queried)) return sendRejection(response, { code: 'token_malformed' })
       response.writeHead(302, { Location: withToken(requested, queried), 'Cache-Control': 'no-store' }).end()
       return
     }
@@ -123,16 +123,16 @@ export function createRequestHandler(parts: DeliveryParts) {
         height: heights && findHeight(requested.file, kind, heights),
         ...page,
       })
-      parts.refusals.report(decision.reported, { videoId: policy.videoId, address })
+      parts.rejections.report(decision.reported, { videoId: policy.videoId, address })
       if (!decision.allowed) {
         const { code = 'not_found', message, claim } = decision
-        parts.refusals.count(code)
-        return sendRefusal(response, { code, message, claim })
+        parts.rejections.count(code)
+        return sendRejection(response, { code, message, claim })
       }
       const ended = checkSession(parts.sessions, request, { policy, kind, token, requested, address })
       if (ended) {
-        parts.refusals.count(ended)
-        return sendRefusal(response, { code: ended })
+        parts.rejections.count(ended)
+        return sendRejection(response, { code: ended })
       }
       if (limitTraffic(parts, { request, response }, { policy, requested, kind, address, token, decision, page })) return
       const open = policy.isOpen && token === undefined

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { REFUSALS, type RefusalCode } from '@vitascope/playback-policy'
+import { REJECTIONS, type RejectionCode } from '@vitascope/playback-policy'
 
 /** Titles and details of the problem documents of delivery, by code. */
 export const PROBLEMS: Readonly<Record<string, [title: string, detail: string]>> = {
@@ -53,12 +53,12 @@ export function sendProblem(
   response.end(JSON.stringify({ type: `/docs#${code}`, title, status, detail, instance: '/delivery/{video_id}', code, request_id }))
 }
 
-/** Sends the refusal of a request. `message` is the text of the rule that denied it, `claim` the claim of its token. */
-export function sendRefusal(
+/** Sends the rejection of a request. `message` is the text of the rule that denied it, `claim` the claim of its token. */
+export function sendRejection(
   response: ServerResponse,
-  { code, message, claim }: { code: RefusalCode; message?: string | undefined; claim?: string | undefined },
+  { code, message, claim }: { code: RejectionCode; message?: string | undefined; claim?: string | undefined },
 ): void {
-  const headers: Record<string, string> = REFUSALS[code] === 401 ? { 'WWW-Authenticate': 'Bearer error="invalid_token"' } : {}
+  const headers: Record<string, string> = REJECTIONS[code] === 401 ? { 'WWW-Authenticate': 'Bearer error="invalid_token"' } : {}
   const detail = code === 'token_invalid_claim' && claim !== undefined ? `the claim ${claim} of the token is missing or not valid` : message
-  sendProblem(response, REFUSALS[code], code, headers, detail || undefined)
+  sendProblem(response, REJECTIONS[code], code, headers, detail || undefined)
 }

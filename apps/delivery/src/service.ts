@@ -28,7 +28,7 @@ import { createPolicyCache } from './policy-cache.ts'
 import { createPreviewFiles } from './preview-playlist/preview-files.ts'
 import { sendProblem } from './problem.ts'
 import { listenPublicly } from './public-server.ts'
-import { createRefusalReports } from './refusal-reports.ts'
+import { createRejectionReports } from './rejection-reports.ts'
 import { createSessionTracker } from './session-tracker.ts'
 import { createCrawlerCheck } from './traffic/crawlers.ts'
 import { createTrafficLimits } from './traffic/traffic-limits.ts'
@@ -77,7 +77,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     countries,
     sessions,
     downloadCounts,
-    refusals: createRefusalReports(log, metrics),
+    rejections: createRejectionReports(log, metrics),
     traffic,
     isCrawler: createCrawlerCheck(config.allowedCrawlers),
     throttled,

@@ -85,7 +85,9 @@ test('bytes that are sent for a token use its budget, and other viewers continue
   const [token, other] = [await sign(), await signVideoToken({ videoId, expires: new Date(Date.now() + 120_000) }, tokenKeys)]
   const first = await load(`v1~${token}/hls/seg-1.m4s`)
   expect([first.status, first.bytes]).toEqual([200, SEGMENT.length])
-  await waitFor(async () => (await load(`v1~${token}/hls/seg-1.m4s`)).status === 429, { describe: 'the budget of 10 MB to be used' })
+  await waitFor(async () => (await load(`v1~${token}/hls/seg-1.m4s`)).status === 429, {
+    describe: 'the budget of 10 s at 1 MB/s to be used',
+  })
   const rejected = await load(`v1~${token}/hls/seg-1.m4s`)
   expect(rejected).toMatchObject({ status: 429, code: 'rate_limited' })
   expect(rejected.retryAfter).toBeGreaterThan(0)

@@ -42,7 +42,7 @@ let standIns: StandIns
 let origin: Awaited<ReturnType<typeof startOrigin>>
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let received: Received[]
-let refusal: object | 'close' | undefined
+let rejection: object | 'close' | undefined
 const key = nextApiKey()
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   received = []
-  refusal = undefined
+  rejection = undefined
 })
 afterAll(async () => {
   await gateway.stop(0)
@@ -67,12 +67,12 @@ function receive(request: IncomingMessage, response: ServerResponse): void {
   const hash = createHash('sha256')
   const file: Received = { url: request.url ?? '', bytes: 0, sha256: '', isComplete: false, isEnded: false }
   received.push(file)
-  if (refusal === 'close') {
+  if (rejection === 'close') {
     request.socket.destroy()
     return
   }
-  if (refusal) {
-    response.writeHead(400, { 'vitascope-error': Buffer.from(JSON.stringify(refusal)).toString('base64') }).end()
+  if (rejection) {
+    response.writeHead(400, { 'vitascope-error': Buffer.from(JSON.stringify(rejection)).toString('base64') }).end()
     return
   }
   request.on('error', () => {})
@@ -201,13 +201,13 @@ test('a connection that ends in the middle of the file ends the request to encod
 })
 
 test('an error of encoding is returned while the file still arrives', async () => {
-  refusal = { kind: 'exhausted', reason: 'QUOTA_BYTES', message: 'no bytes are left', fields: [] }
+  rejection = { kind: 'exhausted', reason: 'QUOTA_BYTES', message: 'no bytes are left', fields: [] }
   const answer = await send(multipart([file(randomBytes(5_000_000))]))
   expect([answer.status, answer.body.code]).toEqual([413, 'quota_bytes'])
 })
 
 test('503 is returned if encoding closes the connection', async () => {
-  refusal = 'close'
+  rejection = 'close'
   const answer = await send(multipart([file(randomBytes(1_000_000))]))
   expect([answer.status, answer.body.code]).toEqual([503, 'service_unavailable'])
 })

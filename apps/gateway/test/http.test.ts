@@ -309,7 +309,7 @@ describe('pages', () => {
     )
     expect(document.paths['/sample/create']?.['put']).toMatchObject({
       'x-acl-resource': 'sample::post',
-      'x-refusals': { sample_taken: expect.any(String) },
+      'x-rejections': { sample_taken: expect.any(String) },
     })
     expect(document.paths['/sample']?.['post']).toMatchObject({
       requestBody: { content: { 'application/json': {}, 'application/x-www-form-urlencoded': {}, 'multipart/form-data': {} } },

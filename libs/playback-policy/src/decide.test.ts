@@ -138,7 +138,7 @@ describe('the order', () => {
     expect(decideWith(policy)).toMatchObject({ allowed: false, code: 'token_required' })
     expect(decideWith(policy, good)).toMatchObject({ allowed: true })
   })
-  test('pages are shown without a token and from any address, so that they can explain a refusal', () => {
+  test('pages are shown without a token and from any address, so that they can explain a rejection', () => {
     expect(decideWith({ tokenRequired: 'password', allowed: everything.allowed ?? [] }, { kind: 'page' }).allowed).toBe(true)
   })
 })
@@ -162,7 +162,7 @@ test('a rule that only reports decides nothing', () => {
   })
 })
 
-test('a refusal names the claim without which an allowing rule did not decide', () => {
+test('a rejection names the claim without which an allowing rule did not decide', () => {
   const videoRules = compile(
     allow({ country: ['AT'], unknownCountry: false, claim: [{ name: 'team', values: ['a'] }] }),
     allow({ claim: [{ name: 'group', values: ['staff'] }] }),

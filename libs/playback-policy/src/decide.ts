@@ -1,7 +1,7 @@
 import { type AddressRules, isAddressAllowed, matchesAddress, type ParsedAddress, parseAddress } from '@vitascope/security'
 import { type DomainPattern, matchesDomain, parsePageUrl } from './domain.ts'
 import { matchesReferrer } from './referrer.ts'
-import type { RefusalCode } from './refusal.ts'
+import type { RejectionCode } from './rejection.ts'
 import type { Conditions, PlaybackKind, Rule } from './rules.ts'
 
 /** Everything that decides who may watch a video. */
@@ -47,7 +47,7 @@ export interface PlaybackRequest {
 export type VerifiedToken = { claims: TokenClaims; rejection?: never } | { rejection: TokenRejection; claims?: never }
 
 export interface TokenRejection {
-  code: RefusalCode
+  code: RejectionCode
   /** Claim that is missing or not valid; absent if another part of the token is not valid. */
   claim?: string
 }
@@ -85,7 +85,7 @@ export interface Decision {
   allowed: boolean
   decidedBy: DecidingPart
   /** Absent if the request is allowed. */
-  code?: RefusalCode
+  code?: RejectionCode
   /** The rule that decided; present if `decidedBy` is `rule`. */
   rule?: FiredRule
   /** Text of that rule for viewers. */
@@ -104,12 +104,12 @@ export interface Decision {
  * the video, the rules of the organisation, the default.
  */
 export function decide(policy: PlaybackPolicy, request: PlaybackRequest): Decision {
-  const refusal = findRefusal(policy, request)
-  return refusal ? { allowed: false, reported: [], ...refusal } : applyRules(policy, request)
+  const rejection = findRejection(policy, request)
+  return rejection ? { allowed: false, reported: [], ...rejection } : applyRules(policy, request)
 }
 
-/** Returns the refusal by another part of the policy than its rules. */
-function findRefusal(policy: PlaybackPolicy, request: PlaybackRequest): Pick<Decision, 'code' | 'claim' | 'decidedBy'> | undefined {
+/** Returns the rejection by another part of the policy than its rules. */
+function findRejection(policy: PlaybackPolicy, request: PlaybackRequest): Pick<Decision, 'code' | 'claim' | 'decidedBy'> | undefined {
   const { token, kind, now } = request
   if (policy.isPrivate && kind === 'page') return { code: 'not_found', decidedBy: 'visibility' }
   if (policy.expires && policy.expires <= now) return { code: 'not_found', decidedBy: 'expiry' }
@@ -159,12 +159,12 @@ function applyRules(policy: PlaybackPolicy, request: PlaybackRequest): Decision 
       const fired = { list, index, name: rule.name }
       if (rule.reportOnly) reported.push(fired)
       else if (rule.allows) return { allowed: true, decidedBy: 'rule', rule: fired, reported }
-      else return refuse({ decidedBy: 'rule', rule: fired, message: rule.message })
+      else return reject({ decidedBy: 'rule', rule: fired, message: rule.message })
     }
   }
-  return policy.allowsByDefault ? { allowed: true, decidedBy: 'default', reported } : refuse({ decidedBy: 'default' })
+  return policy.allowsByDefault ? { allowed: true, decidedBy: 'default', reported } : reject({ decidedBy: 'default' })
 
-  function refuse(by: Pick<Decision, 'decidedBy' | 'rule' | 'message'>): Decision {
+  function reject(by: Pick<Decision, 'decidedBy' | 'rule' | 'message'>): Decision {
     return { allowed: false, code: 'rule_refused', ...by, ...(claim !== undefined && { claim }), reported }
   }
 }

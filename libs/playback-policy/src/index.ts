@@ -18,8 +18,8 @@ export { type DomainPattern, isSameHost, parseDomainPattern, toDomain } from './
 export { frameAncestors, intersectFrameAncestors } from './frame-ancestors.ts'
 /** Keys of organisations. */
 export { isTokenAlgorithm, type PlaybackKey, parsePublicKey, TOKEN_ALGORITHMS, type TokenAlgorithm } from './public-key.ts'
-/** Codes of refusals. */
-export { REFUSALS, type RefusalCode } from './refusal.ts'
+/** Codes of rejections. */
+export { REJECTIONS, type RejectionCode } from './rejection.ts'
 /** Rules and their fields. */
 export {
   type ConditionFields,

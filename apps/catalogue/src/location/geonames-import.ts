@@ -14,7 +14,7 @@ export interface ImportResult {
 export class ImportRejected extends Error {
   constructor(problems: readonly string[], omittedProblems: number) {
     super([...problems, ...(omittedProblems > 0 ? [`and ${omittedProblems} more`] : []), 'nothing was imported'].join('\n'))
-    this.name = 'ImportRefused'
+    this.name = 'ImportRejected'
   }
 }
 

@@ -10,7 +10,7 @@ const createEntry = (more: Partial<MetadataEntry> = {}): MetadataEntry => ({
 })
 const buildEntries = (count: number) => Array.from({ length: count }, (_, index) => createEntry({ name: toName(index) }))
 const toName = (index: number) => `n_${letters(index)}`
-const refusal = (reason: string) => expect.objectContaining({ reason })
+const rejection = (reason: string) => expect.objectContaining({ reason })
 const findInvalidFields = (run: () => void) => {
   try {
     run()
@@ -57,15 +57,15 @@ describe('adding', () => {
     expect(addEntries([createEntry()], [createEntry({ name: 'mood' })], false).map(({ name }) => name)).toEqual(['genre', 'mood'])
   })
   test('an existing name is rejected', () => {
-    expect(() => addEntries([createEntry()], [createEntry({ name: 'mood' }), createEntry()], true)).toThrow(refusal('METADATA_EXISTS'))
+    expect(() => addEntries([createEntry()], [createEntry({ name: 'mood' }), createEntry()], true)).toThrow(rejection('METADATA_EXISTS'))
   })
   test('is possible up to 100 entries per video', () => {
     const full = addEntries(buildEntries(99), [createEntry()], false)
     expect(full).toHaveLength(100)
-    expect(() => addEntries(full, [createEntry({ name: 'mood' })], false)).toThrow(refusal('METADATA_FULL'))
+    expect(() => addEntries(full, [createEntry({ name: 'mood' })], false)).toThrow(rejection('METADATA_FULL'))
   })
   test('read-only entries requires a system user', () => {
-    expect(() => addEntries([], [createEntry(), createEntry({ name: 'mood', readOnly: true })], false)).toThrow(refusal('SYSTEM_ONLY'))
+    expect(() => addEntries([], [createEntry(), createEntry({ name: 'mood', readOnly: true })], false)).toThrow(rejection('SYSTEM_ONLY'))
     expect(addEntries([], [createEntry({ readOnly: true })], true)).toEqual([createEntry({ readOnly: true })])
   })
 })
@@ -81,11 +81,11 @@ describe('changing', () => {
       { name: 'genre', value: 'show' },
       { name: 'mood', value: 'x' },
     ]
-    expect(() => changeEntries(now, changes, true)).toThrow(refusal('METADATA_NOT_FOUND'))
+    expect(() => changeEntries(now, changes, true)).toThrow(rejection('METADATA_NOT_FOUND'))
   })
   test('an entry that is read-only, or making it read-only, requires a system user', () => {
-    expect(() => changeEntries(now, [{ name: 'bound', value: 'x' }], false)).toThrow(refusal('METADATA_READ_ONLY'))
-    expect(() => changeEntries(now, [{ name: 'genre', value: 'x', readOnly: true }], false)).toThrow(refusal('SYSTEM_ONLY'))
+    expect(() => changeEntries(now, [{ name: 'bound', value: 'x' }], false)).toThrow(rejection('METADATA_READ_ONLY'))
+    expect(() => changeEntries(now, [{ name: 'genre', value: 'x', readOnly: true }], false)).toThrow(rejection('SYSTEM_ONLY'))
     expect(changeEntries(now, [{ name: 'bound', value: 'x', readOnly: false }], true)[1]).toEqual(
       createEntry({ name: 'bound', value: 'x' }),
     )
@@ -99,8 +99,8 @@ describe('removing', () => {
     expect(removeEntries(now, ['genre', 'bound'], true)).toEqual([])
   })
   test('fails as a whole for an unknown or read-only entry', () => {
-    expect(() => removeEntries(now, ['genre', '__proto__'], true)).toThrow(refusal('METADATA_NOT_FOUND'))
-    expect(() => removeEntries(now, ['genre', 'bound'], false)).toThrow(refusal('METADATA_READ_ONLY'))
+    expect(() => removeEntries(now, ['genre', '__proto__'], true)).toThrow(rejection('METADATA_NOT_FOUND'))
+    expect(() => removeEntries(now, ['genre', 'bound'], false)).toThrow(rejection('METADATA_READ_ONLY'))
   })
 })
 

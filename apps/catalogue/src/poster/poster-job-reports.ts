@@ -23,7 +23,7 @@ function toPosterUpdate({ jobId, update }: ReportJobRequest): PosterUpdate | und
     case 'progress':
       return { kind: 'progress' }
     case 'posterMade':
-      return { kind: 'made', set: checkSet(jobId, update.value.poster) }
+      return { kind: 'created', set: checkSet(jobId, update.value.poster) }
     case 'failed':
       return { kind: 'failed', code: update.value.code, message: update.value.message }
     default:

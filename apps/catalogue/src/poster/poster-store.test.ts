@@ -21,7 +21,7 @@ const set = (videoId: string, source: PosterSource = URL_SOURCE, scope: string |
 const image = (path: string) => ({ path, width: 64, height: 36 })
 
 function made(jobId: string): PosterUpdate {
-  return { kind: 'made', set: { jobId, prefix: `media/1/${jobId}-1`, poster: image('poster.jpg'), thumbnail: image('thumbnail.jpg') } }
+  return { kind: 'created', set: { jobId, prefix: `media/1/${jobId}-1`, poster: image('poster.jpg'), thumbnail: image('thumbnail.jpg') } }
 }
 
 const FAILED: PosterUpdate = { kind: 'failed', code: 4002, message: 'the picture is damaged' }

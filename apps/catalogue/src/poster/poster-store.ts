@@ -75,7 +75,7 @@ export function createPosterStore(db: Db, enqueue: Enqueue): PosterStore {
         if (!isActive(job)) return update.kind === 'progress' ? false : ((await isShown(tx, jobId, update)) ?? false)
         if (update.kind === 'progress' && revision !== undefined && revision <= job.revision) return true
         await saveJob(tx, jobId, applyPosterUpdate(update), revision)
-        if (update.kind === 'made') await showImages(tx, videoId, update.set)
+        if (update.kind === 'created') await showImages(tx, videoId, update.set)
         return update.kind !== 'failed'
       }, signal),
     async findNeeded(jobIds, signal) {
@@ -181,5 +181,5 @@ async function showImages(tx: Transaction, videoId: string, { jobId, prefix, pos
  */
 async function isShown(tx: Transaction, jobId: string, update: PosterUpdate): Promise<true | undefined> {
   const [row] = await tx.query<{ prefix: string }>('select prefix from poster where set_job_id = $1', [jobId])
-  return row && (update.kind !== 'made' || update.set.prefix === row.prefix) ? true : undefined
+  return row && (update.kind !== 'created' || update.set.prefix === row.prefix) ? true : undefined
 }

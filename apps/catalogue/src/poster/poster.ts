@@ -31,7 +31,7 @@ export interface PosterSet {
 /** A picture that is converted. */
 export type PosterSource = { kind: 'url'; url: string } | { kind: 'frame'; atSeconds: number }
 
-export type PosterUpdate = { kind: 'progress' } | { kind: 'made'; set: PosterSet } | { kind: 'failed'; code: number; message: string }
+export type PosterUpdate = { kind: 'progress' } | { kind: 'created'; set: PosterSet } | { kind: 'failed'; code: number; message: string }
 
 /** State of the job of the last picture. */
 export type PosterJobState = 'queued' | 'running' | 'ok' | 'failed'
@@ -51,7 +51,7 @@ export function applyPosterUpdate(update: PosterUpdate): PosterJob {
   switch (update.kind) {
     case 'progress':
       return { state: 'running', code: 0, message: '' }
-    case 'made':
+    case 'created':
       return { state: 'ok', code: 0, message: '' }
     case 'failed':
       return { state: 'failed', code: toFailureCode(update.code), message: tidy(update.message, 1_000) }

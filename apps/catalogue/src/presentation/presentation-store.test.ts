@@ -262,9 +262,9 @@ describe('a file', () => {
   test('is accepted only after the previous one has ended, also with ten concurrent calls', async () => {
     const { presentationId } = await withSlides()
     const responses = await Promise.allSettled(Array.from({ length: 10 }, () => add(presentationId)))
-    const refusals = responses.flatMap((response) => (response.status === 'rejected' ? [response.reason] : []))
-    expect(refusals).toHaveLength(9)
-    for (const refusal of refusals) expect(refusal).toMatchObject({ kind: 'conflict', reason: 'PRESENTATION_BUSY' })
+    const rejections = responses.flatMap((response) => (response.status === 'rejected' ? [response.reason] : []))
+    expect(rejections).toHaveLength(9)
+    for (const rejection of rejections) expect(rejection).toMatchObject({ kind: 'conflict', reason: 'PRESENTATION_BUSY' })
   })
   test('is accepted once, also with repeated and concurrent calls', async () => {
     const sourceObject = 'upload/1/same.pdf'

@@ -30,7 +30,20 @@ async function newOrganisations() {
 const check = () => createUsageCheck(catalogue.db, testLog, () => differences++)
 
 type Step = { kind: (typeof KINDS)[number]; of: number; which: number; mib: number; twice: boolean }
-const KINDS = ['upload', 'upload', 'replace', 'publish', 'publish', 'fail', 'cancel', 'delete', 'slides', 'made', 'move', 'drop'] as const
+const KINDS = [
+  'upload',
+  'upload',
+  'replace',
+  'publish',
+  'publish',
+  'fail',
+  'cancel',
+  'delete',
+  'slides',
+  'created',
+  'move',
+  'drop',
+] as const
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
     kind: fc.constantFrom(...KINDS),
@@ -109,7 +122,7 @@ async function run({ kind, of, which, mib }: Step): Promise<unknown> {
       const to = { presentationId: known?.presentation_id ?? '', organisationId: known?.organisation_id ?? organisationId }
       return slides.add({ ...to, userId: '7', filename: 'a.pdf', title: 'a', sourceObject, sourceBytes: mib * MIB })
     }
-    case 'made': {
+    case 'created': {
       const job = await pick<{ job_id: string }>(
         which,
         'select job_id from presentation_job where organisation_id = any($1::bigint[]) order by job_id desc limit 6',

@@ -36,8 +36,8 @@ export function createAccessTokens({ passwordHasher, tokenKeys }: { passwordHash
       token === ''
         ? isSha1(password) && (await passwordHasher.matches(storedHash, password, `try ${organisationId}`, signal))
         : await isTokenFor(token, { videoId, fingerprint }, tokenKeys)
-    const refusal = token === '' ? 'the password is wrong' : 'the token is not valid for the present password'
-    if (!isGranted) throw new DomainError('forbidden', 'PASSWORD_WRONG', refusal)
+    const rejection = token === '' ? 'the password is wrong' : 'the token is not valid for the present password'
+    if (!isGranted) throw new DomainError('forbidden', 'PASSWORD_WRONG', rejection)
     const expireTime = new Date(Math.floor((Date.now() + LIFETIME_MS) / 1_000) * 1_000)
     return { token: await signVideoToken({ videoId, expires: expireTime, password: fingerprint }, tokenKeys), expireTime }
   }

@@ -20,7 +20,7 @@ export function queueJobHandlers(jobs: QueueJobStore): Handlers<typeof QueueJobS
     async popQueueJob({ leaseSeconds }, { principal, signal }) {
       requireSystemUser(principal)
       if (leaseSeconds < 0 || leaseSeconds > MAX_LEASE_SECONDS) {
-        throw invalid([{ field: 'lease_seconds', message: `must be an integer from 1 to ${MAX_LEASE_SECONDS}` }])
+        throw invalid([{ field: 'lease_seconds', message: `must be an integer from 0 to ${MAX_LEASE_SECONDS}` }])
       }
       return { job: await jobs.pop(leaseSeconds, signal) }
     },

@@ -42,7 +42,7 @@ export interface PlayerControl {
 }
 
 /** A command that the player did not execute. */
-export class RefusedCommand extends Error {
+export class RejectedCommand extends Error {
   readonly reason: RefusalReason
 
   constructor(reason: RefusalReason) {

@@ -1,7 +1,7 @@
 import type { AvailableMessage, EventMessage, PlayerEventName, RefusalReason, ResultMessage } from '@vitascope/player/protocol'
 import { type EmbedApiSettings, isAllowedOrigin } from '../video/embed-api-settings.ts'
 import { type Command, type ParsedMessage, parseMessage } from './parse-command.ts'
-import { type PlayerControl, RefusedCommand } from './player-control.ts'
+import { type PlayerControl, RejectedCommand } from './player-control.ts'
 import { createPlayerJs, createReadyMessage } from './player-js.ts'
 
 /** Milliseconds between two `timeupdate` events. */
@@ -46,8 +46,8 @@ export function serveEmbedApi(player: ServedPlayer, parent: Window, signal: Abor
     try {
       await execute(control, command)
     } catch (error) {
-      refuse(error instanceof RefusedCommand ? error.reason : 'failed', to, command.id)
-      if (!(error instanceof RefusedCommand)) throw error
+      refuse(error instanceof RejectedCommand ? error.reason : 'failed', to, command.id)
+      if (!(error instanceof RejectedCommand)) throw error
       return
     }
     post({ vitascope: 1, type: 'result', id: command.id, ok: true, ...readState(to) }, to)
@@ -105,21 +105,21 @@ async function execute(control: PlayerControl, command: Command): Promise<void> 
   if (command.name === 'load') {
     return control.load(command.videoId, { token: command.token, autoplay: command.autoplay ?? false })
   }
-  if (control.readStatus() !== 'playable') throw new RefusedCommand('not_playable')
+  if (control.readStatus() !== 'playable') throw new RejectedCommand('not_playable')
   switch (command.name) {
     case 'play':
       return play(control)
     case 'pause':
       return control.pause()
     case 'seek':
-      if (isBehindEnd(command.seconds, control.readState().duration)) throw new RefusedCommand('bad_argument')
+      if (isBehindEnd(command.seconds, control.readState().duration)) throw new RejectedCommand('bad_argument')
       return control.seek(command.seconds)
     case 'setRate':
       return control.setRate(command.rate)
     case 'setVolume':
       return control.setVolume(command.volume, command.muted)
     case 'setTrack':
-      if (!control.setTrack(command.kind, command.track)) throw new RefusedCommand('bad_argument')
+      if (!control.setTrack(command.kind, command.track)) throw new RejectedCommand('bad_argument')
   }
 }
 
@@ -138,5 +138,5 @@ async function play(control: PlayerControl): Promise<void> {
     ),
     wait,
   ])
-  if (result instanceof DOMException && result.name === 'NotAllowedError') throw new RefusedCommand('autoplay_blocked')
+  if (result instanceof DOMException && result.name === 'NotAllowedError') throw new RejectedCommand('autoplay_blocked')
 }

@@ -27,7 +27,7 @@ export interface BusyReceivers {
  * Outcome of an attempt. `failed` means that a test call failed permanently. `lost` means that another
  * process has leased the lane in the meantime, so that nothing was stored.
  */
-export type SendOutcome = 'delivered' | 'again' | 'failed' | 'disabled' | 'lost'
+export type SendOutcome = 'delivered' | 'retry' | 'failed' | 'disabled' | 'lost'
 
 export interface SendingStore {
   /**
@@ -94,7 +94,7 @@ export function createSendingStore(db: Db): SendingStore {
           `update webhook_lane set next_time = ${unlessDisabled(`now() + ${BACKOFF}`)} where webhook_id = $1 and object_key = $2`,
           [webhookId, objectKey, attempt],
         )
-        return 'again'
+        return 'retry'
       }, signal),
     release: (sending, signal) =>
       db.transaction(async (tx) => {

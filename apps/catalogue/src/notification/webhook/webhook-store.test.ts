@@ -200,7 +200,7 @@ describe('a delivery', () => {
     await upload(webhook)
     const sendings1 = await leaseAll(webhook)
     expect(sendings1.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['video.created', 'video.created'])
-    expect(await sendings.recordResult(sendings1[0] as Sending, 500)).toBe('again')
+    expect(await sendings.recordResult(sendings1[0] as Sending, 500)).toBe('retry')
     expect(await leaseAll(webhook)).toEqual([])
     await makeDue(webhook)
     const repeated = await leaseOne(webhook)
@@ -280,7 +280,7 @@ describe('a test call', () => {
         await makeDue(webhook)
         ends.push(await sendings.recordResult(await leaseOne(webhook), 404))
       }
-      expect(ends).toEqual(['again', 'again', 'failed'])
+      expect(ends).toEqual(['retry', 'retry', 'failed'])
       expect(await readLanes(webhook)).toEqual([])
     }
     expect(await webhooks.require(webhook.key)).toMatchObject({ enabled: true, disabledReason: '' })
@@ -310,7 +310,7 @@ describe('after 24 hours of failures', () => {
     ])
     expect(await sendings.recordResult(late, 500)).toBe('disabled')
     // A call that was active when the webhook was disabled does not restart its lane.
-    expect(await sendings.recordResult(other, 500)).toBe('again')
+    expect(await sendings.recordResult(other, 500)).toBe('retry')
     expect((await readLanes(webhook)).map(({ next_time }) => next_time)).toEqual([Number.POSITIVE_INFINITY])
     const { enabled, disabledReason } = await webhooks.require(webhook.key)
     expect([enabled, disabledReason]).toEqual([false, 'disabled: an event could not be delivered for 24 hours'])
@@ -336,7 +336,7 @@ describe('after 24 hours of failures', () => {
     ])
     expect(await leaseAll(webhook)).toEqual([])
     await webhooks.update(webhook.key, (now) => ({ ...now, enabled: true }))
-    expect(await sendings.recordResult(await leaseOne(webhook), 500)).toBe('again')
+    expect(await sendings.recordResult(await leaseOne(webhook), 500)).toBe('retry')
   })
 })
 

@@ -127,7 +127,7 @@ export const explainPlayback = route({
   audited: false,
   response: z.object({
     allowed: schema.bool('Whether the request is allowed.'),
-    code: schema.text('Code of the refusal, as in the response of delivery. Empty if the request is allowed.', 'rule_refused'),
+    code: schema.text('Code of the rejection, as in the response of delivery. Empty if the request is allowed.', 'rule_refused'),
     decided_by: schema.text(
       `What decided: ${DECIDING_PARTS.map((part) => `\`${part}\``).join(', ')}, or \`video\` if the video is disabled or has no files. ` +
         '`addresses` are those of `allowed_ips`. With `default`, no rule decided.',

@@ -127,7 +127,7 @@ function operation(target: Target, names: readonly string[], payload: PayloadSha
     'x-acl-resource': route.resource,
     'x-access': route.access,
     'x-cost': route.cost,
-    ...(Object.keys(route.errorCodes).length > 0 && { 'x-refusals': route.errorCodes }),
+    ...(Object.keys(route.errorCodes).length > 0 && { 'x-rejections': route.errorCodes }),
     ...codeSamples(target),
     request: {
       params: buildPathSchema(target, names),

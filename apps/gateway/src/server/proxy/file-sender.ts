@@ -19,9 +19,9 @@ export function createFileSender({ to, principals, log }: { to: HttpService; pri
     const signed = await principalHeaders({ principal, requestId }, principals, 'encoding')
     return new Promise((resolve, reject) => {
       const onResponse = (incoming: IncomingMessage) => {
-        const refused = incoming.headers['vitascope-error']
-        if (typeof refused === 'string' || incoming.statusCode !== 204) {
-          reject(typeof refused === 'string' ? parseRejection(refused) : new Error(`encoding responded with ${incoming.statusCode}`))
+        const rejection = incoming.headers['vitascope-error']
+        if (typeof rejection === 'string' || incoming.statusCode !== 204) {
+          reject(typeof rejection === 'string' ? parseRejection(rejection) : new Error(`encoding responded with ${incoming.statusCode}`))
           // The header contains the complete error, so the rest of the file is not sent.
           outgoing.destroy()
           content.destroy()

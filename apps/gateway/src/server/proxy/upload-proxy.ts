@@ -59,9 +59,9 @@ export function createUploadProxy({
         server.on('proxyRes', (incoming, request, response) => {
           const { done, fail, outgoing, onStored } = pending.get(response) ?? {}
           if (!done || !fail) return
-          const refused = incoming.headers['vitascope-error']
-          if (typeof refused === 'string') {
-            fail(parseRejection(refused))
+          const rejection = incoming.headers['vitascope-error']
+          if (typeof rejection === 'string') {
+            fail(parseRejection(rejection))
             // The header contains the complete error, so the rest of the body is not sent to encoding.
             outgoing?.destroy()
           } else if (onStored) {
@@ -170,15 +170,15 @@ function returnResponse(incoming: IncomingMessage, response: ServerResponse, don
 
 /** Returns the error in the header `vitascope-error` of encoding's response. */
 export function parseRejection(header: string): Error {
-  const refused = JSON.parse(Buffer.from(header, 'base64').toString()) as Partial<Refusal>
-  if (refused.kind === undefined || refused.reason === undefined)
+  const rejection = JSON.parse(Buffer.from(header, 'base64').toString()) as Partial<Rejection>
+  if (rejection.kind === undefined || rejection.reason === undefined)
     return new Error('encoding rejected the upload without a reason; see its log')
-  const { kind, reason, message = '', fields = [], retryAfter } = refused
+  const { kind, reason, message = '', fields = [], retryAfter } = rejection
   return new DomainError(kind, reason, message, { fields, ...(retryAfter !== undefined && { retryAfter }) })
 }
 
 /** Encoding's serialised error. */
-interface Refusal {
+interface Rejection {
   kind: ErrorKind
   reason: string
   message: string

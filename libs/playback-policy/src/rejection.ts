@@ -1,8 +1,8 @@
 /**
- * Stable codes of refusals, with the HTTP status of each: 401 for a token that is not valid, 403 for a request that is
+ * Stable codes of rejections, with the HTTP status of each: 401 for a token that is not valid, 403 for a request that is
  * not allowed.
  */
-export const REFUSALS = {
+export const REJECTIONS = {
   not_found: 404,
   token_required: 403,
   password_required: 403,
@@ -25,4 +25,4 @@ export const REFUSALS = {
   session_ended: 403,
 } as const
 
-export type RefusalCode = keyof typeof REFUSALS
+export type RejectionCode = keyof typeof REJECTIONS

@@ -1,4 +1,4 @@
-import type { FiredRule, RefusalCode } from '@vitascope/playback-policy'
+import type { FiredRule, RejectionCode } from '@vitascope/playback-policy'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import { LRUCache } from 'lru-cache'
 
@@ -7,21 +7,21 @@ const LOG_INTERVAL_MS = 60_000
 const MAX_VIEWERS = 10_000
 
 /** Counts and logs requests that rules deny, or would deny. */
-export interface RefusalReports {
-  count(code: RefusalCode): void
+export interface RejectionReports {
+  count(code: RejectionCode): void
   /** Reports rules that decide nothing and would have denied the request. */
   report(rules: readonly FiredRule[], request: { videoId: string; address: string }): void
 }
 
-export function createRefusalReports(log: Logger, metrics: Metrics): RefusalReports {
-  const refusals = metrics.counter('vitascope_delivery_refusals_total', 'Requests that a playback policy denied, by code', ['code'])
+export function createRejectionReports(log: Logger, metrics: Metrics): RejectionReports {
+  const rejections = metrics.counter('vitascope_delivery_rejections_total', 'Requests that a playback policy denied, by code', ['code'])
   const reported = metrics.counter(
-    'vitascope_delivery_report_only_refusals_total',
+    'vitascope_delivery_report_only_rejections_total',
     'Requests that rules with report_only would have denied',
   )
   const logged = new LRUCache<string, true>({ max: MAX_VIEWERS, ttl: LOG_INTERVAL_MS })
   return {
-    count: (code) => refusals.inc({ code }),
+    count: (code) => rejections.inc({ code }),
     report(rules, { videoId, address }) {
       for (const { list, index, name } of rules) {
         reported.inc()
