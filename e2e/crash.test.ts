@@ -69,7 +69,11 @@ test.each(['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worke
 test('ffmpeg ends with its worker, and the next worker completes the job', async () => {
   await ready()
   const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/good.mp4`)
-  await waitFor(() => listFfmpegs(platform.pid('worker')).length > 0, { timeout: 30_000, describe: 'ffmpeg to run' })
+  await waitFor(() => listFfmpegs(platform.pid('worker')).length > 0, {
+    timeout: 30_000,
+    interval: 20,
+    describe: 'ffmpeg to run',
+  })
   const running = listFfmpegs(platform.pid('worker'))
   kill(platform, 'worker')
   await waitFor(() => !running.some(isAlive), { timeout: 10_000, describe: 'ffmpeg to end' })

@@ -64,7 +64,7 @@ async function waitForFfmpeg(jobId: string, worker: RunningProcess): Promise<num
       const { state } = await caller.job(jobId)
       return state === JobState.JOB_STATE_ENCODING && (await ffmpegsBelow(worker.pid))[0]
     },
-    { timeout: TIMEOUT_MS, describe: 'ffmpeg to run' },
+    { timeout: TIMEOUT_MS, interval: 20, describe: 'ffmpeg to run' },
   )
   return Number(pid)
 }

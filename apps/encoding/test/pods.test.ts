@@ -29,7 +29,9 @@ afterAll(async () => {
   await environment.close()
 })
 
-const waitLong = <Seen>(check: () => Seen | Promise<Seen>, describe: string) => waitFor(check, { timeout: TIMEOUT_MS, describe })
+/** Checks often, because some of the states last for less than a second. */
+const waitLong = <Seen>(check: () => Seen | Promise<Seen>, describe: string) =>
+  waitFor(check, { timeout: TIMEOUT_MS, interval: 20, describe })
 const create = (jobId: string) =>
   caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') }, caller.call)
 const published = (jobId: string) => waitLong(() => environment.catalogue.published(jobId)[0], `job ${jobId} to be published`)

@@ -4,7 +4,11 @@ import { extendTimeout } from './timeouts.ts'
 export interface WaitOptions {
   /** Timeout in milliseconds on an idle machine. See `extendTimeout`. Default: 10 seconds. */
   timeout?: number
-  /** Milliseconds between two checks; 20 by default. */
+  /**
+   * Milliseconds between two checks. By default 20 at first, and then 5 % of the time that has passed, up to 250, so
+   * that a long wait does not take processing time from the process that it waits for. Set it for a state that is
+   * short.
+   */
   interval?: number
   /**
    * Description of the condition, as the end of "waited 10 s for …". A function is called at the timeout, so it can
@@ -13,14 +17,18 @@ export interface WaitOptions {
   describe?: string | (() => string)
 }
 
+const MIN_INTERVAL_MS = 20
+const MAX_INTERVAL_MS = 250
+
 /**
  * Calls `condition` repeatedly until it returns a truthy value, and returns that value. A condition that throws is
  * not met yet.
  */
 export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitOptions = {}): Promise<NonNullable<T>> {
-  const { interval = 20, describe = 'a condition' } = options
+  const { interval, describe = 'a condition' } = options
   const timeout = extendTimeout(options.timeout ?? 10_000)
-  const deadline = Date.now() + timeout
+  const start = Date.now()
+  const deadline = start + timeout
   let last: unknown
   for (;;) {
     try {
@@ -35,6 +43,6 @@ export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitO
       const reason = last instanceof Error ? `; the last check failed: ${last.message}` : ''
       throw new Error(`waited ${timeout / 1000} s for ${description}${reason}`, { cause: last })
     }
-    await delay(interval)
+    await delay(interval ?? Math.min(Math.max(MIN_INTERVAL_MS, (Date.now() - start) / 20), MAX_INTERVAL_MS))
   }
 }
