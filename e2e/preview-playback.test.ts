@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { browserArguments, browserPath, isLongRun, waitFor } from '@vitascope/testing'
-import { chromium } from 'playwright-core'
+import { type Browser, chromium } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffprobe, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -15,12 +15,17 @@ const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 const [SOURCE, SECONDS] = isLongRun ? (['ten-minutes.mp4', 600] as const) : (['long.mp4', 75] as const)
 /** Time in which a busy machine encodes all of it. */
 const TIMEOUT_MS = SECONDS * 2_000
-const describeInBrowser = browserPath() === undefined ? describe.skip : describe
+const browserFile = browserPath()
+const testInBrowser = browserFile === undefined ? test.skip : test
 
 let folder: string
 let platform: TestPlatform
 let sources: SourceServer
 let tenant: Tenant
+let browser: Browser | undefined
+/** Video that is watched by requests and in the browser during one encode. */
+let watchedId: string
+let playback: Promise<void> | undefined
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sources-'))
@@ -28,8 +33,14 @@ beforeAll(async () => {
   await makeSource(folder, SOURCE)
   platform = await startTestPlatform()
   tenant = await createTenant(platform.system)
+  browser = browserFile === undefined ? undefined : await chromium.launch({ executablePath: browserFile, args: [...browserArguments] })
+  watchedId = (await start()).id
+  playback = browser && watchInBrowser(browser, watchedId)
+  // The test in a browser awaits the promise and reports its failure.
+  playback?.catch(() => {})
 }, 120_000)
 afterAll(async () => {
+  await browser?.close()
   await platform?.remove()
   await sources?.close()
   await rm(folder, { recursive: true, force: true })
@@ -62,7 +73,7 @@ const sumSeconds = (playlist: string) => [...playlist.matchAll(/#EXTINF:([\d.]+)
 test(
   'the beginning plays during the encode under stable URLs without failed requests',
   async () => {
-    const { id } = await start()
+    const id = watchedId
     const video = await playable(id)
     expect(video.status).toMatchObject({ status: 'encoding', code: 2 })
     expect([video.uri.http, Number(video.duration)]).toEqual([{}, SECONDS])
@@ -140,6 +151,8 @@ async function sendView(videoId: string): Promise<() => Promise<void>> {
   }
 }
 
+testInBrowser('the player plays the preview from its first second', () => playback, 2 * TIMEOUT_MS)
+
 test('a cancelled or deleted preview is no longer delivered', async () => {
   const { id, job_id } = await start()
   const video = await playable(id)
@@ -148,32 +161,23 @@ test('a cancelled or deleted preview is no longer delivered', async () => {
   await waitFor(async () => (await fetch(video.uri.hls)).status === 404, { timeout: 20_000 })
 }, 120_000)
 
-describeInBrowser('in a browser', () => {
-  test(
-    'the player plays the preview from its first second',
-    async () => {
-      const browser = await chromium.launch({ executablePath: browserPath() ?? '', args: [...browserArguments] })
-      try {
-        const { id } = await start()
-        const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
-        await page.goto(`${platform.url}/player/${id}?autoplay=1&muted=1`)
-        const readCurrentTime = () => page.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)
-        await waitFor(async () => (await readCurrentTime()) > 1, { timeout: 90_000, describe: 'the picture to move' })
-        expect((await record(id)).status.status).toBe('encoding')
-        expect(await readCurrentTime()).toBeLessThan(20)
-        await waitFor(async () => /Encoding: \d+ %/.test((await page.locator('.badge').textContent()) ?? ''), { timeout: 20_000 })
-        if (SCREENSHOTS !== undefined) {
-          await mkdir(SCREENSHOTS, { recursive: true })
-          await page.screenshot({ path: join(SCREENSHOTS, 'preview-playback.png') })
-        }
-        const seen = await readCurrentTime()
-        await waitUntilSettled(platform.guest, id, TIMEOUT_MS)
-        // Playback did not restart when the encode was complete.
-        await waitFor(async () => (await page.locator('.badge').isHidden()) && (await readCurrentTime()) > seen, { timeout: 30_000 })
-      } finally {
-        await browser.close()
-      }
-    },
-    2 * TIMEOUT_MS,
-  )
-})
+/** Plays the video in the player page during its encode, until the encode is complete. */
+async function watchInBrowser(player: Browser, id: string): Promise<void> {
+  const page = await player.newPage({ viewport: { width: 1280, height: 800 } })
+  // The viewer opposes tracking, so that the platform counts only the view that `sendView` sends.
+  await page.addInitScript(`Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })`)
+  await page.goto(`${platform.url}/player/${id}?autoplay=1&muted=1`)
+  const readCurrentTime = () => page.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)
+  await waitFor(async () => (await readCurrentTime()) > 1, { timeout: 90_000, describe: 'the picture to move' })
+  expect((await record(id)).status.status).toBe('encoding')
+  expect(await readCurrentTime()).toBeLessThan(20)
+  await waitFor(async () => /Encoding: \d+ %/.test((await page.locator('.badge').textContent()) ?? ''), { timeout: 20_000 })
+  if (SCREENSHOTS !== undefined) {
+    await mkdir(SCREENSHOTS, { recursive: true })
+    await page.screenshot({ path: join(SCREENSHOTS, 'preview-playback.png') })
+  }
+  const seen = await readCurrentTime()
+  await waitUntilSettled(platform.guest, id, TIMEOUT_MS)
+  // Playback did not restart when the encode was complete.
+  await waitFor(async () => (await page.locator('.badge').isHidden()) && (await readCurrentTime()) > seen, { timeout: 30_000 })
+}
