@@ -58,13 +58,13 @@ describeInBrowser('what a browser plays', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sources-'))
     sources = await startSourceServer(folder)
-    await makeSource(folder, 'good.mp4')
+    await makeSource(folder, 'medium.mp4')
     platform = await startTestPlatform()
     tenant = await createTenant(platform.system)
     // One server for the whole file: a closing page still sends events to it.
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments, `--user-agent=${userAgent}`] })
     const api = platform.withKey(tenant.key)
-    videoId = (await upload(api, tenant.organisationId, `${sources.url}/good.mp4`, { name: 'Launch' })).id
+    videoId = (await upload(api, tenant.organisationId, `${sources.url}/medium.mp4`, { name: 'Launch' })).id
     await waitUntilSettled(api, videoId)
   }, 240_000)
   afterAll(async () => {

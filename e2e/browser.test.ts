@@ -25,6 +25,7 @@ describeInBrowser('in a browser', () => {
     folder = await mkdtemp(join(tmpdir(), 'sources-'))
     sources = await startSourceServer(folder)
     await makeSource(folder, 'good.mp4')
+    await makeSource(folder, 'small.mp4')
     platform = await startTestPlatform()
     tenant = await createTenant(platform.system)
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
@@ -72,7 +73,7 @@ describeInBrowser('in a browser', () => {
 
   test('a protected video plays with its token and shows a message without it', async () => {
     const api = platform.withKey(tenant.key)
-    const { id } = await upload(api, tenant.organisationId, `${sources.url}/good.mp4`)
+    const { id } = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`)
     await waitUntilSettled(api, id)
     expect((await api.patch(`/video/${id}`, { security: { token_required_platform: true } })).status).toBe(200)
     const { body } = await api.post<{ token: string }>(`/video/${id}/token`, { expires_in: 600 })

@@ -56,11 +56,11 @@ const waitForCaption = (title: string, isListed = true) =>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sources-'))
   sources = await startSourceServer(folder)
-  await makeSource(folder, 'good.mp4')
+  await makeSource(folder, 'medium.mp4')
   platform = await startTestPlatform()
   const tenant = await createTenant(platform.system)
   api = platform.withKey(tenant.key)
-  const { id } = await upload(api, tenant.organisationId, `${sources.url}/good.mp4`, { name: 'Launch of the test card' })
+  const { id } = await upload(api, tenant.organisationId, `${sources.url}/medium.mp4`, { name: 'Launch of the test card' })
   video = await waitUntilSettled(api, id)
   await api.patch(`/video/${id}`, { captions: { show_on_load: 'en' } })
   await create('Deutsch', 'de', german)

@@ -62,12 +62,12 @@ describeInBrowser('a page of another origin with a strict Content-Security-Polic
       site.serveScript(`/package/${name}.js`, await readFile(join(root, 'packages/player/dist', `${name}.js`), 'utf8'))
     }
     site.serveScript('/library/player.js', await readFile(require.resolve('player.js'), 'utf8'))
-    await makeSource(folder, 'good.mp4')
+    await makeSource(folder, 'medium.mp4')
     await makeSource(folder, 'small.mp4')
     platform = await startTestPlatform()
     tenant = await createTenant(platform.system)
     const send = (name: string, title: string) => upload(api(), tenant.organisationId, `${sources.url}/${name}`, { name: title })
-    const [first, second] = [await send('good.mp4', 'Launch'), await send('small.mp4', 'Other')]
+    const [first, second] = [await send('medium.mp4', 'Launch'), await send('small.mp4', 'Other')]
     video = await waitUntilSettled(api(), first.id)
     const chapters = ['First', 'Second'].map((title, index) => ({ title, start: 6 * index }))
     expect((await api().patch(`/video/${first.id}`, { chapters })).status).toBe(200)

@@ -27,7 +27,6 @@ describeInBrowser('the upload page', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'upload-'))
     await makeSource(folder, 'small.mp4')
-    await makeSource(folder, 'good.mp4')
     await writeFile(join(folder, 'talk.en.vtt'), VTT)
     await writeFile(join(folder, 'broken.de.srt'), 'no captions at all')
     const picture = await makePicture('png', 'red')
@@ -340,7 +339,7 @@ describeInBrowser('the upload page', () => {
     const release = await holdParts(page, 1)
     await writeFile(
       join(folder, 'Summer meeting.mp4'),
-      Buffer.concat([await readFile(join(folder, 'good.mp4')), Buffer.alloc(12 * 2 ** 20)]),
+      Buffer.concat([await readFile(join(folder, 'small.mp4')), Buffer.alloc(12 * 2 ** 20)]),
     )
     await chooseFiles('Summer meeting.mp4')
     await shown(/^1\.0 MB of/).waitFor()
@@ -377,7 +376,7 @@ describeInBrowser('the upload page', () => {
     const problem = { status: 413, code: 'quota_bytes', detail: 'the quota is used up' }
     await page.route('**/v2/upload/tus', (route) => route.fulfill({ status: 413, json: problem }))
     await writeFile(join(folder, 'empty.mp4'), '')
-    await chooseFiles('good.mp4', 'empty.mp4')
+    await chooseFiles('small.mp4', 'empty.mp4')
     await shown('This file is empty.').waitFor()
     await shown('Your organisation has no space left for this file.').waitFor()
     await checkState(page, 'failed')

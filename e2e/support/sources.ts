@@ -25,6 +25,8 @@ const KINDS = {
   'copied.mp4': [...picture('640x360', 12), ...sound(12), '-c:v', 'libx264', '-g', '60', '-pix_fmt', 'yuv420p', ...aac],
   /** 12 s of 720p with audio. */
   'good.mp4': [...picture('1280x720', 12), ...sound(12), ...h264, ...aac],
+  /** 12 s of 448x252 with audio; encodes in less than half the time of `good.mp4`. */
+  'medium.mp4': [...picture('448x252', 12), ...sound(12), ...h264, ...aac],
   /** 6 s, small, with audio; encodes quickly. */
   'small.mp4': [...picture('320x180', 6), ...sound(6), ...h264, ...aac],
   'other.mp4': [...picture('256x144', 4), ...sound(4), ...h264, ...aac],
