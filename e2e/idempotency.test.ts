@@ -30,6 +30,7 @@ const formatOperation = ({ method, path }: Operation) => `${method} ${path.repla
 /** Routes with their own idempotency: a unique name, an offset, an event id, a required object, or no effect. */
 const OWN_IDEMPOTENCY = [
   '/security/explain',
+  '/session',
   '/video/{video_id}/access',
   '/video/{video_id}/download',
   '/video/{video_id}/download/original',

@@ -32,6 +32,7 @@ import { ticketRows } from './ticket.ts'
 import { tusRows } from './tus.ts'
 import { uploadRows } from './upload.ts'
 import { userRows } from './user.ts'
+import { userSessionRows } from './user-session.ts'
 import { videoRows } from './video.ts'
 import { videoPasswordRows } from './video-password.ts'
 import { viewSessionRows } from './view-session.ts'
@@ -44,6 +45,7 @@ export const nouns: readonly NounRows[] = [
   auditRows,
   userRows,
   organisationRows,
+  userSessionRows,
   videoRows,
   mediaRows,
   jobRows,

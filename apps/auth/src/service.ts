@@ -5,6 +5,7 @@ import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { openMasterKeys } from '@vitascope/security'
@@ -27,9 +28,11 @@ import { createKeyCipher } from './key/key-encryption.ts'
 import { organisationOutboxHandlers } from './organisation/organisation-replica.ts'
 import { organisationHandlers } from './organisation/organisation-rpc.ts'
 import { createOrganisationStore } from './organisation/organisation-store.ts'
+import { sessionHandlers } from './session/session-rpc.ts'
+import { createSessionStore } from './session/session-store.ts'
 import { thirdPartyTokenHandlers } from './third-party-token/third-party-token-rpc.ts'
 import { createThirdPartyTokenStore } from './third-party-token/third-party-token-store.ts'
-import { createPasswordHasher } from './user/password.ts'
+import { createPasswordCheck, createPasswordHasher } from './user/password.ts'
 import { userHandlers } from './user/user-rpc.ts'
 import { createUserStore } from './user/user-store.ts'
 
@@ -86,6 +89,7 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   server.implement(OrganisationServiceService, organisationHandlers(createOrganisationStore(db, outbox)))
   server.implement(UserServiceService, userHandlers(createUserStore(db), createPasswordHasher()))
   server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, cipher), authentication, changes))
+  server.implement(SessionServiceService, sessionHandlers(createSessionStore(db, cipher), createPasswordCheck()))
   server.implement(AccessListServiceService, accessListHandlers(createAccessListStore(db)))
   server.implement(AuditServiceService, auditHandlers(createAuditStore(db)))
   server.implement(ThirdPartyTokenServiceService, thirdPartyTokenHandlers(createThirdPartyTokenStore(db, cipher)))

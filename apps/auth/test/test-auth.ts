@@ -6,6 +6,7 @@ import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import type { RunningGrpcService } from '@vitascope/service'
@@ -43,6 +44,7 @@ export interface TestAuth {
   apiKeys: Client<typeof ApiKeyServiceService>
   accessList: Client<typeof AccessListServiceService>
   audit: Client<typeof AuditServiceService>
+  sessions: Client<typeof SessionServiceService>
   thirdPartyTokens: Client<typeof ThirdPartyTokenServiceService>
   stop(): Promise<void>
 }
@@ -57,6 +59,7 @@ export async function startTestAuth(databaseUrl: string, more: Partial<AuthConfi
     apiKeys: channel.client(ApiKeyServiceService),
     accessList: channel.client(AccessListServiceService),
     audit: channel.client(AuditServiceService),
+    sessions: channel.client(SessionServiceService),
     thirdPartyTokens: channel.client(ThirdPartyTokenServiceService),
     stop: async () => {
       channel.close()

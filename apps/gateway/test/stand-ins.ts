@@ -11,6 +11,7 @@ import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService, AuthenticateResponse } from '@vitascope/proto/auth/v1/api_key'
 import { type AuditEntry, type AuditOutcome, AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService, UserType } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
@@ -186,6 +187,7 @@ const OTHER_SERVICES: readonly ServiceDefinition[] = [
   SecurityServiceService,
   DownloadServiceService,
   PlaybackKeyServiceService,
+  SessionServiceService,
   PlaybackSessionServiceService,
   PlaybackRulesServiceService,
   EntryServiceService,

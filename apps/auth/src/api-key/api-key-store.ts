@@ -62,7 +62,8 @@ export function createApiKeyStore(db: Db, cipher: KeyCipher): ApiKeyStore {
           ? (['user_id', 'users', owner.userId] as const)
           : (['organisation_id', 'organisation', owner.organisationId] as const)
       const rows = await db.query<ApiKeyRow>(
-        `${SELECT} where u.${column} = $1 and k.revoke_time is null and k.api_key_id > $2 order by k.api_key_id offset $3 limit $4`,
+        `${SELECT} where u.${column} = $1 and k.revoke_time is null and k.api_key_id > $2
+           and not exists (select from session s where s.api_key_id = k.api_key_id) order by k.api_key_id offset $3 limit $4`,
         [id, after, skip, limit],
       )
       if (rows.length === 0 && (await db.query(`select from ${table} where ${column} = $1`, [id])).length === 0) return undefined

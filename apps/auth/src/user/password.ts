@@ -1,4 +1,4 @@
-import { hash } from '@node-rs/argon2'
+import { hash, verify } from '@node-rs/argon2'
 import { createFairQueue } from '@vitascope/concurrency'
 import { DomainError } from '@vitascope/errors'
 
@@ -29,4 +29,22 @@ export function createPasswordHasher(computeHash: (password: string) => Promise<
  */
 function argon2id(password: string): Promise<string> {
   return hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
+}
+
+/** Returns whether a password belongs to a stored hash. Without a hash it takes the same time, and returns false. */
+export type MatchesPassword = (passwordHash: string | undefined, password: string, signal: AbortSignal) => Promise<boolean>
+
+/** Sign-ins that wait for a check. Each takes about 30 ms of a core. */
+const MAX_QUEUED_CHECKS = 64
+
+/** Creates a function that checks two passwords at once. It has its own queue, so that sign-ins do not block new passwords. */
+export function createPasswordCheck(): MatchesPassword {
+  const queue = createFairQueue({
+    concurrency: MAX_CONCURRENT,
+    maxQueued: MAX_QUEUED_CHECKS,
+    rejection: () => new DomainError('exhausted', 'PASSWORDS_BUSY', 'too many passwords are being checked; try again', { retryAfter: 1 }),
+  })
+  const unusedHash = argon2id('')
+  return (passwordHash, password, signal) =>
+    queue.run('', async () => (await verify(passwordHash ?? (await unusedHash), password)) && passwordHash !== undefined, signal)
 }

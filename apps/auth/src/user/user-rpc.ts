@@ -29,10 +29,10 @@ const CHANGEABLE = ['first_name', 'last_name', 'email', 'user_type', 'status', '
 export function userHandlers(users: UserStore, hashPassword: HashPassword): Handlers<typeof UserServiceService> {
   return {
     async getUser({ userId }, call) {
-      return { user: toMessage(await getUser(users, userId, call)) }
+      return { user: toUserMessage(await getUser(users, userId, call)) }
     },
     async getUserByEmail({ email }, call) {
-      return { user: toMessage(await getUserByEmail(users, email, call)) }
+      return { user: toUserMessage(await getUserByEmail(users, email, call)) }
     },
     async listUserSummaries({ userIds }, call) {
       const summaries = await listUserSummaries(users, userIds, call)
@@ -44,7 +44,7 @@ export function userHandlers(users: UserStore, hashPassword: HashPassword): Hand
         getId: (user) => user.userId,
         getBytes: messageSize,
       })
-      return { users: rows.map(toMessage), nextPageToken }
+      return { users: rows.map(toUserMessage), nextPageToken }
     },
     async createUser({ user, password }, call) {
       const input = {
@@ -58,11 +58,11 @@ export function userHandlers(users: UserStore, hashPassword: HashPassword): Hand
         invitedByUserId: user?.invitedByUserId,
         password,
       }
-      return { user: toMessage(await createUser(users, hashPassword, input, call)) }
+      return { user: toUserMessage(await createUser(users, hashPassword, input, call)) }
     },
     async updateUser({ user, updateMask, password }, call) {
       const change = toChange(user, password, readMask(updateMask, CHANGEABLE))
-      return { user: toMessage(await updateUser(users, hashPassword, { userId: user?.userId ?? '', input: change }, call)) }
+      return { user: toUserMessage(await updateUser(users, hashPassword, { userId: user?.userId ?? '', input: change }, call)) }
     },
     async deleteUser({ userId }, call) {
       await deleteUser(users, userId, call)
@@ -103,6 +103,6 @@ function toStatus(status: UserStatus): Choice<Status> {
   return (['invited', 'active'] as const).find((name) => STATUSES[name] === status) ?? 'unknown'
 }
 
-function toMessage(user: User): UserMessage {
+export function toUserMessage(user: User): UserMessage {
   return { ...user, userType: toUserType(user.userType), status: STATUSES[user.status] }
 }

@@ -3,9 +3,10 @@ import type { UserKind } from '@vitascope/grpc'
 import { type Db, isUniqueViolation, type Query, withIdempotency } from '@vitascope/postgres'
 import { notifyKeyChange } from '../key/key-change.ts'
 import { plainCodec } from '../key/response-codec.ts'
+import { revokeSessions } from '../key/revoke-sessions.ts'
 import type { User, UserStatus, UserStore } from './user.ts'
 
-interface UserRow {
+export interface UserRow {
   user_id: string
   organisation_id: string
   first_name: string
@@ -20,8 +21,11 @@ interface UserRow {
 }
 
 /** All columns except the password. */
-const COLUMNS =
-  'user_id, organisation_id, first_name, last_name, email, user_type, status, telephone_land, invited_by_user_id, create_time, update_time'
+export const USER_COLUMNS = [
+  ...['user_id', 'organisation_id', 'first_name', 'last_name', 'email', 'user_type', 'status', 'telephone_land'],
+  ...['invited_by_user_id', 'create_time', 'update_time'],
+]
+const COLUMNS = USER_COLUMNS.join(', ')
 
 export function createUserStore(db: Db): UserStore {
   return {
@@ -95,6 +99,7 @@ export function createUserStore(db: Db): UserStore {
             [userId, after.firstName, after.lastName, after.email, after.userType, after.status, after.telephoneLand, change.passwordHash],
           )
           if (after.userType !== before.userType) await notifyKeyChange(query, 'user_id = $1', [userId])
+          if (change.passwordHash !== undefined) await revokeSessions(query, userId)
           return toUser(updated as UserRow)
         }, signal),
       ),
@@ -137,7 +142,7 @@ async function withEmailConflict<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function toUser(row: UserRow): User {
+export function toUser(row: UserRow): User {
   return {
     userId: row.user_id,
     organisationId: row.organisation_id,

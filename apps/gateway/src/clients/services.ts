@@ -8,6 +8,7 @@ import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
@@ -62,6 +63,7 @@ export interface Services {
   security: Client<typeof SecurityServiceService>
   downloads: Client<typeof DownloadServiceService>
   playbackKeys: Client<typeof PlaybackKeyServiceService>
+  sessions: Client<typeof SessionServiceService>
   playbackPolicies: Client<typeof PlaybackPolicyServiceService>
   playbackRules: Client<typeof PlaybackRulesServiceService>
   playbackSessions: Client<typeof PlaybackSessionServiceService>
@@ -112,6 +114,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     security: channels.catalogue.client(SecurityServiceService),
     downloads: channels.catalogue.client(DownloadServiceService),
     playbackKeys: channels.catalogue.client(PlaybackKeyServiceService),
+    sessions: channels.auth.client(SessionServiceService),
     playbackPolicies: channels.catalogue.client(PlaybackPolicyServiceService),
     playbackRules: channels.catalogue.client(PlaybackRulesServiceService),
     playbackSessions: channels.catalogue.client(PlaybackSessionServiceService),

@@ -6,8 +6,9 @@ import type { RequestContext } from '../http/request-context.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Caller } from '../route/caller.ts'
 import type { Access, Route } from '../route/route.ts'
-import { isMalformedKey, readKey } from './credentials.ts'
+import { isMalformedKey, type RequestKey, readKey } from './credentials.ts'
 import type { ApiKeyCache, KeyHolder } from './key-cache.ts'
+import { findRequestingPage } from './requesting-page.ts'
 
 /**
  * Identifies the caller and checks that it may call the route. Throws 401 for a missing or invalid
@@ -18,8 +19,10 @@ export async function admitCaller(
   request: IncomingMessage,
   queriedKey: string | undefined,
   context: RequestContext,
-  { keys, limiter }: { keys: ApiKeyCache; limiter: Limiter },
+  { keys, limiter, publicUrl }: { keys: ApiKeyCache; limiter: Limiter; publicUrl: () => string },
 ): Promise<{ caller: Caller; holder: KeyHolder | undefined }> {
+  const page = findRequestingPage(request, publicUrl())
+  if (route.ownPagesOnly && page === 'foreign') throw foreignPage()
   const holder = await identify()
   if (holder) context.keyId = holder.keyId
   if (route.access === 'public') return { caller: holder?.resources.has(route.resource) ? holder : { kind: 'guest' }, holder }
@@ -31,18 +34,27 @@ export async function admitCaller(
   return { caller: holder, holder }
 
   async function identify(): Promise<KeyHolder | undefined> {
-    const key = await readRequestKey()
-    if (key === undefined) return undefined
+    const found = await readRequestKey()
+    if (found === undefined) return undefined
+    const { key, isSession } = found
     context.secrets.push(key)
+    // Browsers add the cookie to requests of other sites, too.
+    if (isSession && page !== 'own' && !isSafe(request, route)) {
+      if (route.access === 'public') return undefined
+      throw foreignPage()
+    }
     try {
       return await keys.check(key, context.requestId, () => limiter.countKeyLookup(context.address))
     } catch (error) {
-      if (isDomainError(error) && error.kind === 'unauthenticated') await limiter.countInvalidKey(context.address)
-      throw error
+      if (!isDomainError(error) || error.kind !== 'unauthenticated') throw error
+      await limiter.countInvalidKey(context.address)
+      if (!isSession) throw error
+      if (route.access === 'public') return undefined
+      throw domainError('unauthenticated', 'SIGN_IN_EXPIRED', 'the session has ended: sign in again')
     }
   }
 
-  async function readRequestKey(): Promise<string | undefined> {
+  async function readRequestKey(): Promise<RequestKey | undefined> {
     try {
       return readKey(request, queriedKey)
     } catch (error) {
@@ -51,6 +63,19 @@ export async function admitCaller(
       throw error
     }
   }
+}
+
+/** A request that changes nothing. */
+function isSafe({ method }: IncomingMessage, { readOnly }: Route): boolean {
+  return method === 'GET' || method === 'HEAD' ? readOnly : false
+}
+
+function foreignPage(): Error {
+  return domainError(
+    'forbidden',
+    'FOREIGN_PAGE',
+    'with a session, only pages of this platform may send this request; programs use an API key',
+  )
 }
 
 type RestrictedAccess = Exclude<Access, 'public'>

@@ -2,17 +2,27 @@ import type { IncomingMessage } from 'node:http'
 import { type DomainError, isDomainError } from '@vitascope/errors'
 import { domainError } from '../http/problem.ts'
 import { hasKeyForm } from './key-form.ts'
+import { readSessionCookie } from './session-cookie.ts'
 
-/** Returns the key of a request, or undefined for a guest. Throws 401 for a malformed key. */
-export function readKey(request: IncomingMessage, queried: string | undefined): string | undefined {
+/** The key of a request. That of a session is in a cookie. */
+export interface RequestKey {
+  key: string
+  isSession: boolean
+}
+
+/** Returns the key of a request, or undefined for a guest. Throws 401 for a malformed key. A malformed cookie is ignored. */
+export function readKey(request: IncomingMessage, queried: string | undefined): RequestKey | undefined {
   // Guests send no key, and `headersDistinct` is more expensive than one lookup.
   const headers = request.headers.authorization === undefined ? [] : (request.headersDistinct['authorization'] ?? [])
   const [header] = headers
   if (headers.length > 1 || (header !== undefined && queried !== undefined)) throw malformed('send one key')
-  if (header === undefined && queried === undefined) return undefined
+  if (header === undefined && queried === undefined) {
+    const session = readSessionCookie(request.headers.cookie)
+    return session !== undefined && hasKeyForm(session) ? { key: session, isSession: true } : undefined
+  }
   const key = queried ?? parseApiKey(header ?? '')
   if (!hasKeyForm(key)) throw malformed(describeFault(key))
-  return key
+  return { key, isSession: false }
 }
 
 export function isMalformedKey(error: unknown): error is DomainError {

@@ -1,10 +1,10 @@
 /** The codes of problem documents by HTTP status. Two codes have more than one status. */
 const CODES_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
   400: ['bad_request', 'entity_too_large', 'entity_too_small', 'invalid_input', 'malformed_payload'],
-  401: ['key_expired', 'key_malformed', 'key_required', 'key_revoked', 'key_unknown', 'video_protected'],
+  401: ['key_expired', 'key_malformed', 'key_required', 'key_revoked', 'key_unknown', 'sign_in_expired', 'video_protected'],
   403: [
     ...['foreign_organisation', 'metadata_read_only', 'missing_resource', 'organisation_inactive', 'own_key_only', 'own_rights'],
-    ...['password_wrong', 'policy_refused', 'super_user_only', 'system_only'],
+    ...['foreign_page', 'password_wrong', 'policy_refused', 'sign_in_failed', 'super_user_only', 'system_only'],
   ],
   404: [
     ...['api_key_not_found', 'caption_not_found', 'clip_not_found', 'collaboration_not_found', 'contact_form_not_found'],
@@ -12,7 +12,7 @@ const CODES_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
     ...['job_not_found', 'media_not_found', 'metadata_not_found', 'not_found', 'organisation_not_found', 'overlay_not_found'],
     ...['playback_key_not_found', 'playlist_not_found', 'postcode_not_found', 'presentation_not_found', 'queue_job_not_found'],
     ...['session_not_found', 'setting_not_found', 'source_not_found', 'submission_not_found', 'theme_not_found'],
-    ...['third_party_token_not_found', 'upload_not_found', 'user_not_found', 'video_expired', 'video_not_found'],
+    ...['third_party_token_not_found', 'upload_not_found', 'user_not_found', 'user_session_not_found', 'video_expired', 'video_not_found'],
     ...['video_or_playlist_not_found', 'view_not_found', 'webhook_not_found'],
   ],
   405: ['method_not_allowed'],

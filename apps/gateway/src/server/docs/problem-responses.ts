@@ -139,9 +139,9 @@ const INVALID_KEY: GeneralError = {
 const UNAUTHENTICATED: GeneralError = {
   name: 'Unauthenticated',
   description: 'The key is missing or invalid.',
-  codes: ['key_expired', 'key_malformed', 'key_required', 'key_revoked', 'key_unknown'],
+  codes: ['key_expired', 'key_malformed', 'key_required', 'key_revoked', 'key_unknown', 'sign_in_expired'],
 }
-const KEY_REJECTED = ['foreign_organisation', 'missing_resource', 'organisation_inactive']
+const KEY_REJECTED = ['foreign_organisation', 'foreign_page', 'missing_resource', 'organisation_inactive']
 const FORBIDDEN: Readonly<Record<Access, GeneralError>> = {
   public: { name: 'OrganisationInactive', description: 'The organisation of the key is inactive.', codes: ['organisation_inactive'] },
   user: { name: 'Forbidden', description: 'The key does not have access.', codes: KEY_REJECTED },
@@ -247,6 +247,7 @@ const NOUNS: Readonly<Record<string, readonly string[]>> = {
   theme_id: ['theme'],
   upload_id: ['upload'],
   user_id: ['user'],
+  user_session_id: ['user_session'],
   video_id: ['video'],
   videos: ['video'],
   view_id: ['view'],

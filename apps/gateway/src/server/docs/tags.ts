@@ -27,6 +27,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'Encoding formats': 'Additional renditions of one media, or of later uploads of an organisation.',
   Organisations: 'Organisations with their state, allowed IP addresses and quotas.',
   Users: 'User accounts of organisations.',
+  Sessions: 'Sign-in by email and password for pages of the platform, and the list of sessions.',
   'API keys': 'API keys, their ACL resources, and the list of all ACL resources.',
   'Audit log': 'The log of all writes, with time, user, IP address and result.',
   Collaboration: 'Entries for the review of a video by a user, with clips.',

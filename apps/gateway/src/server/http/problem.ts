@@ -126,7 +126,8 @@ function buildHeaders(error: DomainError | undefined, status: number): Record<st
   return {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',
-    ...(status === 401 && { 'WWW-Authenticate': 'Basic realm="Vitascope", charset="UTF-8"' }),
+    // A browser would show a login dialog for the header, in front of the page that has its own.
+    ...(status === 401 && error?.reason !== 'SIGN_IN_EXPIRED' && { 'WWW-Authenticate': 'Basic realm="Vitascope", charset="UTF-8"' }),
     ...(retryAfter !== undefined && { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter))) }),
     ...(error instanceof RateLimited && error.headers),
   }

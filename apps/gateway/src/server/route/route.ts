@@ -50,10 +50,10 @@ export interface Context extends PublicUrls {
    */
   checkSource: (url: string) => readonly string[]
   /**
-   * Counts a password attempt of the caller's address for a video. Throws `RateLimited` (429) above
+   * Counts a password attempt of the caller's address for a video or a user. Throws `RateLimited` (429) above
    * the limit.
    */
-  countPasswordAttempt: (videoId: string) => Promise<void>
+  countPasswordAttempt: (subject: string) => Promise<void>
   /**
    * Counts a contact form submission of the caller's address. Throws `RateLimited` (429) above the
    * limit.
@@ -109,6 +109,8 @@ export interface Route<
   synonyms?: Readonly<Record<string, string>>
   /** The record that the route changes. Its other fields are ignored, so that clients can send it back as they have read it. */
   record?: z.ZodObject
+  /** True to reject requests of pages of other sites, also without a key. */
+  ownPagesOnly: boolean
   /** True if `If-Match` makes the change conditional. GET of the same path then returns a `Reply` with `updateTime`. */
   isConditional: boolean
   /** True if the payload may be missing. The defaults of its fields then apply. */
@@ -288,6 +290,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
       | 'cost'
       | 'description'
       | 'isConditional'
+      | 'ownPagesOnly'
       | 'payloadField'
       | 'synonyms'
       | 'record'
@@ -359,6 +362,7 @@ export function route<
     ...(declared.fileAdvice !== undefined && { fileAdvice: declared.fileAdvice }),
     ...(declared.alternative !== undefined && { alternative: declared.alternative }),
     isConditional: declared.isConditional ?? false,
+    ownPagesOnly: declared.ownPagesOnly ?? false,
     payloadOptional: declared.payloadOptional ?? false,
     plainJson: declared.plainJson ?? false,
     ...(declared.lines && { lines: declared.lines }),

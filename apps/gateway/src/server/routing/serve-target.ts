@@ -109,7 +109,7 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
       publicUrl: dependencies.publicUrl(),
       mediaUrl: dependencies.mediaUrl(),
       checkSource: dependencies.checkSource,
-      countPasswordAttempt: (videoId) => dependencies.passwordAttempts.count(context.address, videoId),
+      countPasswordAttempt: (subject) => dependencies.passwordAttempts.count(context.address, subject),
       admitEvents: async (events, input, send) => {
         const { result, headers } = await dependencies.eventBudgets.admit(events, { payer, address: context.address, ...input }, send)
         for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)

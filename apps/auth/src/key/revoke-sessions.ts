@@ -1,0 +1,15 @@
+import type { Query } from '@vitascope/postgres'
+import { notifyKeyChange } from './key-change.ts'
+
+/** SQL: the session with key k has not ended. */
+export const IS_VALID_SESSION = 'k.revoke_time is null and k.expire_time > now()'
+
+/** Revokes all sessions of a user, because the password has changed. */
+export async function revokeSessions(query: Query, userId: string): Promise<void> {
+  const rows = await query<{ api_key_id: string }>(
+    `update api_key k set revoke_time = now() from session s
+     where s.api_key_id = k.api_key_id and k.user_id = $1 and ${IS_VALID_SESSION} returning k.api_key_id`,
+    [userId],
+  )
+  await notifyKeyChange(query, 'api_key_id = any ($1)', [rows.map((row) => row.api_key_id)])
+}

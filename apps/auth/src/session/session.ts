@@ -1,0 +1,103 @@
+import { DomainError, notFound } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { requireUser } from '@vitascope/principal'
+import { firstCharacters, isId, isStorable } from '@vitascope/request'
+import { makeKeyValue } from '../key/key-value.ts'
+import type { MatchesPassword } from '../user/password.ts'
+import type { User } from '../user/user.ts'
+
+export interface Session {
+  sessionId: string
+  userId: string
+  address: string
+  userAgent: string
+  createTime: Date
+  expireTime: Date
+  /** Time of the last use, accurate to two minutes. Undefined if the session was never used. */
+  lastUsedTime: Date | undefined
+}
+
+/** What a sign-in is checked against. */
+export interface Credentials {
+  user: User
+  passwordHash: string | undefined
+  isOrganisationActive: boolean
+}
+
+export interface NewSession {
+  userId: string
+  /** The hash that was checked. */
+  passwordHash: string
+  address: string
+  userAgent: string
+}
+
+export interface SessionStore {
+  findCredentials(email: string, signal: AbortSignal): Promise<Credentials | undefined>
+  /** Stores a session with the value of its key. Returns undefined if the password has changed since it was checked. */
+  create(session: NewSession, value: string, signal: AbortSignal): Promise<Session | undefined>
+  /** Returns the sessions of a user that have not expired, oldest first. */
+  list(userId: string, signal: AbortSignal): Promise<Session[]>
+  /** Returns false if the user has no such session. */
+  delete(key: { sessionId: string; userId: string }, signal: AbortSignal): Promise<boolean>
+}
+
+/** How long a session is valid. */
+export const SESSION_HOURS = 12
+/** A further sign-in ends the oldest session. */
+export const MAX_SESSIONS = 100
+
+const MAX_USER_AGENT_LENGTH = 255
+
+export interface SignIn {
+  email: string
+  password: string
+  address: string
+  userAgent: string
+}
+
+/**
+ * Checks a password and creates a session. An unknown address, a user without a password and a wrong password have the
+ * same error, and take the same time.
+ */
+export async function signIn(
+  sessions: SessionStore,
+  matchesPassword: MatchesPassword,
+  { email, password, address, userAgent }: SignIn,
+  { signal }: Pick<Call, 'signal'>,
+): Promise<{ session: Session; value: string; user: User }> {
+  const found = isStorable(email) ? await sessions.findCredentials(email.trim(), signal) : undefined
+  const isRight = await matchesPassword(found?.passwordHash, password, signal)
+  if (!found?.passwordHash || !isRight) throw signInFailed()
+  if (!found.isOrganisationActive) throw new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'your organisation is inactive')
+  const value = makeKeyValue()
+  const session = await sessions.create(
+    {
+      userId: found.user.userId,
+      passwordHash: found.passwordHash,
+      address: isStorable(address) ? address : '',
+      userAgent: isStorable(userAgent) ? firstCharacters(userAgent, MAX_USER_AGENT_LENGTH) : '',
+    },
+    value,
+    signal,
+  )
+  if (!session) throw signInFailed()
+  return { session, value, user: found.user }
+}
+
+export async function listSessions(sessions: SessionStore, { principal, signal }: Pick<Call, 'principal' | 'signal'>): Promise<Session[]> {
+  return sessions.list(requireUser(principal).userId, signal)
+}
+
+export async function deleteSession(
+  sessions: SessionStore,
+  sessionId: string,
+  { principal, signal }: Pick<Call, 'principal' | 'signal'>,
+): Promise<void> {
+  const { userId } = requireUser(principal)
+  if (!isId(sessionId) || !(await sessions.delete({ sessionId, userId }, signal))) throw notFound('user session', sessionId)
+}
+
+function signInFailed(): DomainError {
+  return new DomainError('forbidden', 'SIGN_IN_FAILED', 'the email address or the password is wrong')
+}

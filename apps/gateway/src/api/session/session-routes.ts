@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { clearSessionCookie, createSessionCookie } from '../../server/access/session-cookie.ts'
+import { domainError } from '../../server/http/problem.ts'
+import type { Caller } from '../../server/route/caller.ts'
+import { Reply } from '../../server/route/reply.ts'
+import { route } from '../../server/route/route.ts'
+import { id, text } from '../../server/schema/fields.ts'
+import { required } from '../../server/schema/response-format.ts'
+import { UserResponse, userResponse } from '../user/user-response.ts'
+import { NewSessionResponse, SessionResponse, sessionResponse } from './session-response.ts'
+
+const section = 'Sessions'
+const MAX_PASSWORD_LENGTH = 1_000
+
+export const signIn = route({
+  post: ['/session'],
+  operationId: 'signIn',
+  section,
+  access: 'public',
+  ownPagesOnly: true,
+  summary: 'Sign in',
+  description:
+    'Checks an email address and a password, and sets the cookie `vitascope_session`, which replaces the API key in requests of pages of the ' +
+    'platform. The session has all permissions of its user for 12 hours. With a cookie, writes are accepted from pages of the platform only. An IP address may ' +
+    'try 10 passwords a minute for one user and 30 for all, and all addresses together 100 for one user.',
+  payload: z.strictObject({
+    email: text(254, { min: 1 }, { description: 'Email address of the user. Case-insensitive.', example: 'ada@example.org' }),
+    password: text(
+      MAX_PASSWORD_LENGTH,
+      { min: 1 },
+      { description: 'The password. It is a secret.', example: 'correct horse battery staple' },
+    ),
+  }),
+  status: 201,
+  docs: {
+    responseHeaders: z.object({
+      'Set-Cookie': z.string().meta({ description: 'The cookie of the session. It is a secret.', example: 'vitascope_session=…' }),
+    }),
+  },
+  response: NewSessionResponse,
+  errorCodes: {
+    sign_in_failed: 'The email address or the password is wrong.',
+    foreign_page: 'A page of another site sent the request.',
+    passwords_busy: 'Too many passwords are being checked or set. Retry after the time in `Retry-After`.',
+  },
+  async handle({ payload: { email, password } }, { services, call, client, countPasswordAttempt, publicUrl }) {
+    await countPasswordAttempt(`user ${createHash('sha256').update(email.trim().toLowerCase()).digest('hex')}`)
+    const created = await services.sessions.createSession({ email, password, address: client.address, userAgent: client.userAgent }, call)
+    const session = required(created.session, 'session')
+    const expireTime = required(session.expireTime, 'expiry')
+    const body = { ...sessionResponse(session, session.sessionId), user: userResponse(required(created.user, 'user')) }
+    return new Reply(body, {
+      status: 201,
+      headers: { 'Cache-Control': 'no-store', 'Set-Cookie': createSessionCookie(created.value, expireTime, publicUrl) },
+    })
+  },
+})
+
+export const getOwnSession = route({
+  get: ['/session'],
+  operationId: 'getOwnSession',
+  section,
+  access: 'user',
+  summary: 'Read your session',
+  description: 'Returns the session of the cookie and its user. With an API key it is 404.',
+  response: z.object({ ...SessionResponse.shape, user: UserResponse }),
+  errorCodes: { user_session_not_found: 'The request has no cookie of a session.' },
+  async handle(_, { caller, services, call }) {
+    const { keyId, userId } = requireUser(caller)
+    const [{ sessions }, { user }] = await Promise.all([services.sessions.listSessions({}, call), services.users.getUser({ userId }, call)])
+    const session = sessions.find(({ sessionId }) => sessionId === keyId)
+    if (!session) throw domainError('not_found', 'USER_SESSION_NOT_FOUND', 'the request has no cookie of a session')
+    return { ...sessionResponse(session, keyId), user: userResponse(required(user, 'user')) }
+  },
+})
+
+export const listOwnSessions = route({
+  get: ['/session/all'],
+  operationId: 'listOwnSessions',
+  section,
+  access: 'user',
+  summary: 'List your sessions',
+  description:
+    'Returns the sessions of the user that have not expired, oldest first. A user has at most 100. A further sign-in ends the oldest one.',
+  response: z.array(SessionResponse),
+  async handle(_, { caller, services, call }) {
+    const { keyId } = requireUser(caller)
+    const { sessions } = await services.sessions.listSessions({}, call)
+    return sessions.map((session) => sessionResponse(session, keyId))
+  },
+})
+
+export const signOut = route({
+  delete: ['/session'],
+  operationId: 'signOut',
+  section,
+  access: 'user',
+  summary: 'Sign out',
+  description: 'Ends the session of the cookie, and deletes the cookie. With an API key it is 404.',
+  response: z.object({ deleted: z.literal(true) }),
+  errorCodes: { user_session_not_found: 'The request has no cookie of a session.' },
+  async handle(_, { caller, services, call, publicUrl }) {
+    await services.sessions.deleteSession({ sessionId: requireUser(caller).keyId }, call)
+    return new Reply({ deleted: true as const }, { headers: { 'Set-Cookie': clearSessionCookie(publicUrl) } })
+  },
+})
+
+export const endSession = route({
+  delete: ['/session/:userSessionId'],
+  operationId: 'endOwnSession',
+  section,
+  access: 'user',
+  summary: 'End one of your sessions',
+  description: 'Its cookie is rejected within 5 s. A new password ends all sessions of a user.',
+  params: z.object({ userSessionId: id('session') }),
+  response: z.object({ deleted: z.literal(true) }),
+  async handle({ params }, { services, call }) {
+    await services.sessions.deleteSession({ sessionId: params.userSessionId }, call)
+    return { deleted: true as const }
+  },
+})
+
+/** Routes for users are never called for guests. */
+function requireUser(caller: Caller): Extract<Caller, { kind: 'user' }> {
+  if (caller.kind !== 'user') throw new Error('a guest has no session')
+  return caller
+}
+
+export const userSessionRoutes = [signIn, getOwnSession, listOwnSessions, signOut, endSession]

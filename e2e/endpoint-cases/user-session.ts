@@ -1,0 +1,168 @@
+import { expect } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
+import type { Fixture, NounRows } from '../support/table-row.ts'
+
+interface Session {
+  id: string
+  current: boolean
+  user_agent: string
+  user: { user_id: string }
+}
+
+const PASSWORD = 'correct horse battery'
+let count = 0
+
+/** Creates a super user of the owner's organisation with a password. */
+async function createUser({ clients, owner }: Fixture): Promise<{ email: string; userId: string }> {
+  const email = `signs-in-${++count}-${Date.now()}@example.org`
+  const payload = {
+    organisation_id: owner.organisationId,
+    first_name: 'Ada',
+    last_name: 'Lee',
+    email,
+    user_type: 'standard',
+    password: PASSWORD,
+  }
+  const { status, body } = await clients.system.post<{ user_id: string }>('/user', payload)
+  expect(status).toBe(200)
+  return { email, userId: body.user_id }
+}
+
+/** Signs in. Returns functions that send requests as a page of the platform does. */
+async function signIn(fixture: Fixture, email: string) {
+  const { status, body, headers } = await fixture.clients.guest.post<Session>('/session', { email, password: PASSWORD })
+  expect(status).toBe(201)
+  const setCookie = headers.get('set-cookie') ?? ''
+  expect(setCookie).toMatch(/^vitascope_session=vs_\w+; Expires=[^;]+ GMT; Path=\/; HttpOnly; SameSite=Lax$/)
+  const [cookie = ''] = setCookie.split(';')
+  const send = <Body extends object = object>(
+    method: string,
+    path: string,
+    payload?: object,
+    origin: string | undefined = fixture.platform.url,
+  ) =>
+    fixture.clients.guest.send<Body & { code?: string }>(method, path, {
+      headers: { cookie, ...(origin !== '' && { origin }), ...(payload && { 'content-type': 'application/json' }) },
+      ...(payload && { body: JSON.stringify(payload) }),
+    })
+  return { session: body, send }
+}
+
+const guestCalls = (method: string, path: string) => [{ caller: 'guest' as const, method, path, status: 401, code: 'key_required' }]
+/** An API key is no session. */
+const keyCalls = (method: string, path: string) => [{ method, path, status: 404, code: 'user_session_not_found' }]
+
+export const userSessionRows: NounRows = {
+  noun: 'user session',
+  rows: [
+    {
+      endpoint: 'POST /session',
+      async works(fixture) {
+        const { email, userId } = await createUser(fixture)
+        const { session, send } = await signIn(fixture, email.toUpperCase())
+        expect(session).toMatchObject({ current: true, user: { user_id: userId } })
+        // The session reads and changes what the user may, from pages of the platform only.
+        expect((await send('GET', '/video')).status).toBe(200)
+        const folder = { organisation_id: fixture.owner.organisationId, name: `By ${email}` }
+        for (const origin of ['https://evil.example', 'null', ''])
+          expect((await send('POST', '/folder', folder, origin)).body).toMatchObject({ status: 403, code: 'foreign_page' })
+        expect((await send('POST', '/folder', folder)).status).toBe(200)
+        expect((await send('GET', '/organisation/all')).body).toMatchObject({ status: 403, code: 'system_only' })
+        expect((await send('GET', `/folder/${fixture.otherTenant.organisationId}`)).status).toBe(403)
+        // A public route works with a session that has ended.
+        expect((await send('DELETE', '/session')).status).toBe(200)
+        const { video_id } = await fixture.playing()
+        await waitFor(async () => (await send('GET', '/video')).body.code === 'sign_in_expired', { timeout: 5_000, describe: 'the end' })
+        const ended = await send('GET', '/video')
+        expect([ended.status, ended.headers.get('www-authenticate')]).toEqual([401, null])
+        expect((await send('GET', `/video/${video_id}`)).status).toBe(200)
+      },
+      async rejectedCalls(fixture) {
+        const { email } = await createUser(fixture)
+        const call = { caller: 'guest' as const, method: 'POST', path: '/session' }
+        const wrong = { status: 403, code: 'sign_in_failed' }
+        return [
+          { ...call, payload: {}, status: 400, fields: ['email', 'password'] },
+          {
+            ...call,
+            payload: { email: 'x'.repeat(255), password: 'x'.repeat(1_001), name: 'x' },
+            status: 400,
+            fields: ['email', 'password', 'name'],
+          },
+          { ...call, payload: { email, password: 'correct horse' }, ...wrong },
+          { ...call, payload: { email: 'no-one@example.org', password: PASSWORD }, ...wrong },
+        ]
+      },
+    },
+    {
+      endpoint: 'GET /session',
+      async works(fixture) {
+        const { email, userId } = await createUser(fixture)
+        const { session, send } = await signIn(fixture, email)
+        const { status, body } = await send<Session>('GET', '/session')
+        expect([status, body]).toMatchObject([200, { id: session.id, current: true, user: { user_id: userId } }])
+      },
+      rejectedCalls: async () => [...guestCalls('GET', '/session'), ...keyCalls('GET', '/session')],
+    },
+    {
+      endpoint: 'GET /session/all',
+      async works(fixture) {
+        const { email } = await createUser(fixture)
+        const [first, second] = [await signIn(fixture, email), await signIn(fixture, email)]
+        const { body } = await second.send<Session[]>('GET', '/session/all')
+        expect(body.map(({ id, current }) => [id, current])).toEqual([
+          [first.session.id, false],
+          [second.session.id, true],
+        ])
+        expect((await fixture.clients.owner.get('/session/all')).body).toEqual([])
+      },
+      rejectedCalls: async () => guestCalls('GET', '/session/all'),
+    },
+    {
+      endpoint: 'DELETE /session',
+      async works(fixture) {
+        const { email } = await createUser(fixture)
+        const { send } = await signIn(fixture, email)
+        const { status, headers } = await send('DELETE', '/session')
+        expect([status, headers.get('set-cookie')]).toEqual([200, expect.stringMatching(/^vitascope_session=; Max-Age=0;/)])
+        await waitFor(async () => (await send('GET', '/session')).status === 401, { timeout: 5_000, describe: 'the end of the session' })
+      },
+      rejectedCalls: async () => [...guestCalls('DELETE', '/session'), ...keyCalls('DELETE', '/session')],
+    },
+    {
+      endpoint: 'DELETE /session/{user_session_id}',
+      async works(fixture) {
+        const { email, userId } = await createUser(fixture)
+        const [first, second, third] = [await signIn(fixture, email), await signIn(fixture, email), await signIn(fixture, email)]
+        expect((await second.send('DELETE', `/session/${first.session.id}`)).status).toBe(200)
+        await waitFor(async () => (await first.send('GET', '/session')).status === 401, {
+          timeout: 5_000,
+          describe: 'the end of the session',
+        })
+        expect((await second.send('GET', '/session')).status).toBe(200)
+        // A new password ends the others.
+        await fixture.clients.system.patch(`/user/${userId}`, { password: 'another long password' })
+        for (const { send } of [second, third])
+          await waitFor(async () => (await send('GET', '/session')).status === 401, { timeout: 5_000, describe: 'the end of all' })
+      },
+      async rejectedCalls(fixture) {
+        const { email } = await createUser(fixture)
+        const { session } = await signIn(fixture, email)
+        const path = `/session/${session.id}`
+        return [
+          ...guestCalls('DELETE', path),
+          ...keyCalls('DELETE', path),
+          ...keyCalls('DELETE', '/session/999999'),
+          { caller: 'otherTenant' as const, method: 'DELETE', path, status: 404, code: 'user_session_not_found' },
+        ]
+      },
+    },
+  ],
+  samples: {
+    payloads: { 'POST /session': () => ({ email: 'no-one@example.org', password: 'sample' }) },
+    async make(fixture) {
+      const { email } = await createUser(fixture)
+      return { user_session_id: (await signIn(fixture, email)).session.id }
+    },
+  },
+}
