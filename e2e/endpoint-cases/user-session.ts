@@ -33,7 +33,7 @@ async function signIn(fixture: Fixture, email: string) {
   const { status, body, headers } = await fixture.clients.guest.post<Session>('/session', { email, password: PASSWORD })
   expect(status).toBe(201)
   const setCookie = headers.get('set-cookie') ?? ''
-  expect(setCookie).toMatch(/^vitascope_session=vs_\w+; Expires=[^;]+ GMT; Path=\/; HttpOnly; SameSite=Lax$/)
+  expect(setCookie).toMatch(/^vitascope-session=vs_\w+; Expires=[^;]+ GMT; Path=\/; HttpOnly; SameSite=Lax$/)
   const [cookie = ''] = setCookie.split(';')
   const send = <Body extends object = object>(
     method: string,
@@ -124,7 +124,7 @@ export const userSessionRows: NounRows = {
         const { email } = await createUser(fixture)
         const { send } = await signIn(fixture, email)
         const { status, headers } = await send('DELETE', '/session')
-        expect([status, headers.get('set-cookie')]).toEqual([200, expect.stringMatching(/^vitascope_session=; Max-Age=0;/)])
+        expect([status, headers.get('set-cookie')]).toEqual([200, expect.stringMatching(/^vitascope-session=; Max-Age=0;/)])
         await waitFor(async () => (await send('GET', '/session')).status === 401, { timeout: 5_000, describe: 'the end of the session' })
       },
       rejectedCalls: async () => [...guestCalls('DELETE', '/session'), ...keyCalls('DELETE', '/session')],

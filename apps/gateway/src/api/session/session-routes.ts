@@ -21,7 +21,7 @@ export const signIn = route({
   ownPagesOnly: true,
   summary: 'Sign in',
   description:
-    'Checks an email address and a password, and sets the cookie `vitascope_session`, which replaces the API key in requests of pages of the ' +
+    'Checks an email address and a password, and sets the cookie `vitascope-session`, which replaces the API key in requests of pages of the ' +
     'platform. The session has all permissions of its user for 12 hours. With a cookie, writes are accepted from pages of the platform only. An IP address may ' +
     'try 10 passwords a minute for one user and 30 for all, and all addresses together 100 for one user.',
   payload: z.strictObject({
@@ -35,7 +35,7 @@ export const signIn = route({
   status: 201,
   docs: {
     responseHeaders: z.object({
-      'Set-Cookie': z.string().meta({ description: 'The cookie of the session. It is a secret.', example: 'vitascope_session=…' }),
+      'Set-Cookie': z.string().meta({ description: 'The cookie of the session. It is a secret.', example: 'vitascope-session=…' }),
     }),
   },
   response: NewSessionResponse,

@@ -1,4 +1,4 @@
-const NAME = 'vitascope_session'
+const NAME = 'vitascope-session'
 
 /** Returns the value of the session cookie in a `Cookie` header, or undefined if it has none. */
 export function readSessionCookie(header: string | undefined): string | undefined {
