@@ -49,7 +49,7 @@ async function signIn(fixture: Fixture, email: string) {
 }
 
 const guestCalls = (method: string, path: string) => [{ caller: 'guest' as const, method, path, status: 401, code: 'key_required' }]
-/** An API key is no session. */
+/** An API key is not a session. */
 const keyCalls = (method: string, path: string) => [{ method, path, status: 404, code: 'user_session_not_found' }]
 
 export const userSessionRows: NounRows = {

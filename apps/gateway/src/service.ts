@@ -101,6 +101,7 @@ export async function startGateway(
     limiter,
     eventBudgets: createEventBudgets(config.limits, limiter, budgets),
     passwordAttempts: createPasswordAttempts(budgets),
+    signInAttempts: createPasswordAttempts(budgets, 'sign_in'),
     bodies: createBodyLimiter(),
     concurrencyLimit,
     unknownIds,

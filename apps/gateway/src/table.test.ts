@@ -69,6 +69,7 @@ function buildContext(by: UserKind | 'guest', responses: Responses) {
     mediaUrl: 'https://video.example.org',
     checkSource: (url) => (url.startsWith('http') ? [] : ['must be an http or https URL']),
     countPasswordAttempt: async () => {},
+    countSignIn: async () => {},
     countSubmission: async () => {},
     admitEvents: (_events, _sent, send) => send(new Set()),
     client: { address: '203.0.113.1', userAgent: 'test' },

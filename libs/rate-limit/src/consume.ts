@@ -28,7 +28,10 @@ const POLICY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   lookup: 'unknown keys from this address',
   password: 'password attempts from this address for this video',
   password_address: 'password attempts from this address',
-  password_video: 'password attempts for this video',
+  password_subject: 'password attempts for this video',
+  sign_in: 'sign-ins from this address',
+  sign_in_address: 'sign-ins from this address',
+  sign_in_subject: 'sign-ins as this user',
   submission: 'submissions of this contact form from this address',
   submission_form: 'submissions of this contact form',
 }

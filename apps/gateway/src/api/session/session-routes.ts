@@ -44,8 +44,8 @@ export const signIn = route({
     foreign_page: 'A page of another site sent the request.',
     passwords_busy: 'Too many passwords are being checked or set. Retry after the time in `Retry-After`.',
   },
-  async handle({ payload: { email, password } }, { services, call, client, countPasswordAttempt, publicUrl }) {
-    await countPasswordAttempt(`user ${createHash('sha256').update(email.trim().toLowerCase()).digest('hex')}`)
+  async handle({ payload: { email, password } }, { services, call, client, countSignIn, publicUrl }) {
+    await countSignIn(createHash('sha256').update(email.trim().toLowerCase()).digest('hex'))
     const created = await services.sessions.createSession({ email, password, address: client.address, userAgent: client.userAgent }, call)
     const session = required(created.session, 'session')
     const expireTime = required(session.expireTime, 'expiry')

@@ -23,19 +23,22 @@ const WIDER = 2
  * Creates the limits. An address that is over its own limit does not consume the budget of the video or user, so
  * one address cannot exhaust it for many of them.
  */
-export function createPasswordAttempts(createBudget: BudgetFactory = localBudgets): PasswordAttempts {
-  const addressAndSubjectBudget = addressBudget(createBudget, 'password', {
+export function createPasswordAttempts(
+  createBudget: BudgetFactory = localBudgets,
+  kind: 'password' | 'sign_in' = 'password',
+): PasswordAttempts {
+  const addressAndSubjectBudget = addressBudget(createBudget, kind, {
     points: PER_ADDRESS_AND_SUBJECT,
     duration: SECONDS,
     wider: WIDER,
   })
-  const addressOnlyBudget = addressBudget(createBudget, 'password_address', { points: PER_ADDRESS, duration: SECONDS, wider: WIDER })
-  const subjectBudget = createBudget('password_video', { points: PER_SUBJECT, duration: SECONDS })
+  const addressOnlyBudget = addressBudget(createBudget, `${kind}_address`, { points: PER_ADDRESS, duration: SECONDS, wider: WIDER })
+  const subjectBudget = createBudget(`${kind}_subject`, { points: PER_SUBJECT, duration: SECONDS })
   return {
     async count(address, subject) {
       await addressAndSubjectBudget.consume(address, 1, subject)
       await addressOnlyBudget.consume(address, 1)
-      await consumePoints('password_video', subjectBudget, subject, 1)
+      await consumePoints(`${kind}_subject`, subjectBudget, subject, 1)
     },
   }
 }

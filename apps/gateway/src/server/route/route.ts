@@ -50,10 +50,12 @@ export interface Context extends PublicUrls {
    */
   checkSource: (url: string) => readonly string[]
   /**
-   * Counts a password attempt of the caller's address for a video or a user. Throws `RateLimited` (429) above
+   * Counts a password attempt of the caller's address for a video. Throws `RateLimited` (429) above
    * the limit.
    */
-  countPasswordAttempt: (subject: string) => Promise<void>
+  countPasswordAttempt: (videoId: string) => Promise<void>
+  /** Counts a sign-in of the caller's address as a user, correct or not. Throws `RateLimited` (429) above the limit. */
+  countSignIn: (userName: string) => Promise<void>
   /**
    * Counts a contact form submission of the caller's address. Throws `RateLimited` (429) above the
    * limit.

@@ -45,6 +45,7 @@ export interface ApiDependencies {
   limiter: Limiter
   eventBudgets: EventBudgets
   passwordAttempts: PasswordAttempts
+  signInAttempts: PasswordAttempts
   bodies: BodyLimiter
   concurrencyLimit: ConcurrencyLimit
   unknownIds: UnknownIds
@@ -109,7 +110,8 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
       publicUrl: dependencies.publicUrl(),
       mediaUrl: dependencies.mediaUrl(),
       checkSource: dependencies.checkSource,
-      countPasswordAttempt: (subject) => dependencies.passwordAttempts.count(context.address, subject),
+      countPasswordAttempt: (videoId) => dependencies.passwordAttempts.count(context.address, videoId),
+      countSignIn: (userName) => dependencies.signInAttempts.count(context.address, userName),
       admitEvents: async (events, input, send) => {
         const { result, headers } = await dependencies.eventBudgets.admit(events, { payer, address: context.address, ...input }, send)
         for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
