@@ -83,6 +83,7 @@ function buildContext(by: UserKind | 'guest', responses: Record<string, () => un
     mediaUrl: publicUrl,
     checkSource: () => [],
     countPasswordAttempt: () => Promise.resolve(),
+    countSignIn: () => Promise.resolve(),
     countSubmission: () => Promise.resolve(),
     admitEvents: (_events, _sent, send) => send(new Set()),
     client: { address: '203.0.113.1', userAgent: 'test' },
