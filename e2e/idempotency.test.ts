@@ -31,6 +31,7 @@ const formatOperation = ({ method, path }: Operation) => `${method} ${path.repla
 const OWN_IDEMPOTENCY = [
   '/security/explain',
   '/session',
+  '/session/link',
   '/video/{video_id}/access',
   '/video/{video_id}/download',
   '/video/{video_id}/download/original',

@@ -1,5 +1,7 @@
+import { createHash, randomBytes } from 'node:crypto'
 import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
+import { asSuperuser } from '../support/database.ts'
 import type { Fixture, NounRows } from '../support/table-row.ts'
 
 interface Session {
@@ -48,6 +50,19 @@ async function signIn(fixture: Fixture, email: string) {
   return { session: body, send }
 }
 
+/** Stores a link of a user as if it had been sent. Returns its secret. */
+async function createLink({ platform }: Fixture, userId: string, validFor = '1 hour'): Promise<string> {
+  const secret = randomBytes(32).toString('base64url')
+  await asSuperuser(platform, (client) =>
+    client.query(
+      `insert into auth.sign_in_link (user_id, purpose, secret_hash, expire_time)
+       values ($1, 'password_reset', $2, now() + $3::interval)`,
+      [userId, createHash('sha256').update(secret).digest(), validFor],
+    ),
+  )
+  return secret
+}
+
 const guestCalls = (method: string, path: string) => [{ caller: 'guest' as const, method, path, status: 401, code: 'key_required' }]
 /** An API key is not a session. */
 const keyCalls = (method: string, path: string) => [{ method, path, status: 404, code: 'user_session_not_found' }]
@@ -91,6 +106,45 @@ export const userSessionRows: NounRows = {
           },
           { ...call, payload: { email, password: 'correct horse' }, ...wrong },
           { ...call, payload: { email: 'no-one@example.org', password: PASSWORD }, ...wrong },
+        ]
+      },
+    },
+    {
+      endpoint: 'POST /session/link',
+      async works(fixture) {
+        const { email, userId } = await createUser(fixture)
+        const { send } = await signIn(fixture, email)
+        const [link, other] = [await createLink(fixture, userId), await createLink(fixture, userId)]
+        const payload = { link, password: 'another long password', first_name: 'Grace' }
+        const results = await Promise.all(Array.from({ length: 4 }, () => fixture.clients.guest.post<Session>('/session/link', payload)))
+        expect(results.map(({ status }) => status).toSorted()).toEqual([201, 403, 403, 403])
+        const used = results.find(({ status }) => status === 201)
+        expect(used?.body).toMatchObject({ current: true, user: { user_id: userId, first_name: 'Grace', last_name: 'Lee', email } })
+        const [cookie = ''] = (used?.headers.get('set-cookie') ?? '').split(';')
+        expect((await fixture.clients.guest.send('GET', '/session', { headers: { cookie } })).status).toBe(200)
+        // The other sessions and links of the user have ended.
+        await waitFor(async () => (await send('GET', '/session')).status === 401, { timeout: 5_000, describe: 'the end of the session' })
+        const repeated = await fixture.clients.guest.post('/session/link', { ...payload, link: other })
+        expect([repeated.status, repeated.body]).toMatchObject([403, { code: 'link_invalid' }])
+        expect((await fixture.clients.guest.post('/session', { email, password: PASSWORD })).status).toBe(403)
+        expect((await fixture.clients.guest.post('/session', { email, password: payload.password })).status).toBe(201)
+      },
+      async rejectedCalls(fixture) {
+        const { userId } = await createUser(fixture)
+        const link = await createLink(fixture, userId)
+        const expired = await createLink(fixture, userId, '-1 second')
+        const call = { caller: 'guest' as const, method: 'POST', path: '/session/link' }
+        return [
+          { ...call, payload: {}, status: 400, fields: ['link', 'password'] },
+          {
+            ...call,
+            payload: { link: 'x'.repeat(101), password: 'short', first_name: '', last_name: '', email: 'x', name: 'x' },
+            status: 400,
+            fields: ['link', 'password', 'first_name', 'last_name', 'email', 'name'],
+          },
+          { ...call, payload: { link: 'unknown', password: PASSWORD }, status: 403, code: 'link_invalid' },
+          { ...call, payload: { link: expired, password: PASSWORD }, status: 403, code: 'link_invalid' },
+          { ...call, payload: { link, password: PASSWORD, email: 'ada@example.org' }, status: 400, fields: ['email'] },
         ]
       },
     },
@@ -159,7 +213,10 @@ export const userSessionRows: NounRows = {
     },
   ],
   samples: {
-    payloads: { 'POST /session': () => ({ email: 'no-one@example.org', password: 'sample' }) },
+    payloads: {
+      'POST /session': () => ({ email: 'no-one@example.org', password: 'sample' }),
+      'POST /session/link': () => ({ link: 'unknown', password: 'a sample' }),
+    },
     async make(fixture) {
       const { email } = await createUser(fixture)
       return { user_session_id: (await signIn(fixture, email)).session.id }

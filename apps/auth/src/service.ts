@@ -6,6 +6,7 @@ import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
+import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { openMasterKeys } from '@vitascope/security'
@@ -30,6 +31,8 @@ import { organisationHandlers } from './organisation/organisation-rpc.ts'
 import { createOrganisationStore } from './organisation/organisation-store.ts'
 import { sessionHandlers } from './session/session-rpc.ts'
 import { createSessionStore } from './session/session-store.ts'
+import { signInLinkHandlers } from './sign-in-link/sign-in-link-rpc.ts'
+import { createSignInLinkStore, sweepSignInLinks } from './sign-in-link/sign-in-link-store.ts'
 import { thirdPartyTokenHandlers } from './third-party-token/third-party-token-rpc.ts'
 import { createThirdPartyTokenStore } from './third-party-token/third-party-token-store.ts'
 import { createPasswordCheck, createPasswordHasher } from './user/password.ts'
@@ -87,14 +90,20 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   const lastUsed = createLastUsed({ db, log })
   const authentication = { identities: createIdentityStore(db), cipher, configured: () => configured, recordUse: lastUsed.recordUse }
   server.implement(OrganisationServiceService, organisationHandlers(createOrganisationStore(db, outbox)))
-  server.implement(UserServiceService, userHandlers(createUserStore(db), createPasswordHasher()))
+  const hashPassword = createPasswordHasher()
+  server.implement(UserServiceService, userHandlers(createUserStore(db), hashPassword))
   server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, cipher), authentication, changes))
   server.implement(SessionServiceService, sessionHandlers(createSessionStore(db, cipher), createPasswordCheck()))
+  server.implement(SignInLinkServiceService, signInLinkHandlers(createSignInLinkStore(db, cipher), hashPassword))
   server.implement(AccessListServiceService, accessListHandlers(createAccessListStore(db)))
   server.implement(AuditServiceService, auditHandlers(createAuditStore(db)))
   server.implement(ThirdPartyTokenServiceService, thirdPartyTokenHandlers(createThirdPartyTokenStore(db, cipher)))
 
-  const tables = [...commonRetainedTables(db), ...auditRetention(db, config.auditDays)]
+  const tables = [
+    ...commonRetainedTables(db),
+    ...auditRetention(db, config.auditDays),
+    { table: 'sign_in_link', remove: (limit: number) => sweepSignInLinks(db, limit) },
+  ]
   return {
     db,
     async prepare() {

@@ -7,6 +7,7 @@ import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
+import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import type { RunningGrpcService } from '@vitascope/service'
@@ -45,6 +46,7 @@ export interface TestAuth {
   accessList: Client<typeof AccessListServiceService>
   audit: Client<typeof AuditServiceService>
   sessions: Client<typeof SessionServiceService>
+  signInLinks: Client<typeof SignInLinkServiceService>
   thirdPartyTokens: Client<typeof ThirdPartyTokenServiceService>
   stop(): Promise<void>
 }
@@ -60,6 +62,7 @@ export async function startTestAuth(databaseUrl: string, more: Partial<AuthConfi
     accessList: channel.client(AccessListServiceService),
     audit: channel.client(AuditServiceService),
     sessions: channel.client(SessionServiceService),
+    signInLinks: channel.client(SignInLinkServiceService),
     thirdPartyTokens: channel.client(ThirdPartyTokenServiceService),
     stop: async () => {
       channel.close()

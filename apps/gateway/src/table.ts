@@ -29,6 +29,7 @@ import { playbackRuleRoutes } from './api/security/playback-rule-routes.ts'
 import { playbackSessionRoutes } from './api/security/playback-session-routes.ts'
 import { securityRoutes } from './api/security/security-routes.ts'
 import { userSessionRoutes } from './api/session/session-routes.ts'
+import { signInLinkRoutes } from './api/session/sign-in-link-routes.ts'
 import { settingRoutes } from './api/setting/setting-routes.ts'
 import { tagRoutes } from './api/tag/tag-routes.ts'
 import { themeRoutes } from './api/theme/theme-routes.ts'
@@ -47,6 +48,7 @@ import type { Route } from './server/route/route.ts'
 /** All routes below `/v2`. */
 export const routes: readonly Route[] = [
   ...userSessionRoutes,
+  ...signInLinkRoutes,
   ...apiKeyRoutes,
   ...thirdPartyTokenRoutes,
   ...auditRoutes,

@@ -12,6 +12,7 @@ import { ApiKeyServiceService, AuthenticateResponse } from '@vitascope/proto/aut
 import { type AuditEntry, type AuditOutcome, AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
+import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService, UserType } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
@@ -188,6 +189,7 @@ const OTHER_SERVICES: readonly ServiceDefinition[] = [
   DownloadServiceService,
   PlaybackKeyServiceService,
   SessionServiceService,
+  SignInLinkServiceService,
   PlaybackSessionServiceService,
   PlaybackRulesServiceService,
   EntryServiceService,

@@ -51,6 +51,7 @@ async function readyTable(config: PlatformConfig, platform: Platform, ms: number
   ]
   if (existsSync(platform.systemKeyFile)) rows.push(['System key', `in ${relative(process.cwd(), platform.systemKeyFile)}`])
   else if (config.systemKey !== undefined) rows.push(['System key', 'that of VITASCOPE_SYSTEM_KEY, unless it was regenerated since'])
+  if (platform.firstUserLink !== undefined) rows.push(['Sign in', `${platform.firstUserLink} (once, within a day)`])
   const width = Math.max(...rows.map(([name]) => name.length))
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}   ${value}`)
   return `\n  Vitascope is ready (${(ms / 1000).toFixed(1)} s). Ctrl-C stops it.\n\n${lines.join('\n')}\n\n`

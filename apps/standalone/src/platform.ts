@@ -4,6 +4,7 @@ import { FfmpegNotFound, findFfmpeg } from '@vitascope/media'
 import { type LogPrinter, migrateAll, openDataFolder, type PlatformConfig, STATEFUL, StartError, startDatabase } from '@vitascope/platform'
 import { roleSettings } from '@vitascope/postgres'
 import { type Child, superviseChild } from './child.ts'
+import { createFirstUserLink } from './first-user-link.ts'
 import { serveMetricsPage } from './metrics-page.ts'
 import { planServices } from './services.ts'
 
@@ -13,6 +14,8 @@ export interface Platform {
   metricsUrl: string
   dataDir: string
   systemKeyFile: string
+  /** Link by which the first user signs in. Undefined if a user has signed in already. */
+  firstUserLink: string | undefined
   /** Current process id of a service, or of the embedded database (`postgres`). */
   pid(name: string): number | undefined
   stop(): Promise<void>
@@ -50,12 +53,17 @@ export async function startPlatform(config: PlatformConfig, print: LogPrinter): 
     const children = plan.services.map((spec) => superviseChild(spec, print))
     cleanups.push(() => stopChildren(children))
     const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
-    await Promise.all([waitUntilReady(`${url}/readyz`), ...children.map(waitForChild)])
+    const [firstUserLink] = await Promise.all([
+      createFirstUserLink(config, `${database.urls['auth']}`),
+      waitUntilReady(`${url}/readyz`),
+      ...children.map(waitForChild),
+    ])
     return {
       url,
       metricsUrl: `http://${config.host}:${config.opsPort}/metrics`,
       dataDir: folder.path,
       systemKeyFile: plan.systemKeyFile,
+      firstUserLink,
       pid: (name) => (name === 'postgres' ? database.pid() : children.find((child) => child.name === name)?.pid()),
       stop,
     }

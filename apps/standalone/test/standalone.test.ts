@@ -86,6 +86,49 @@ describe('npm start', () => {
     await expect(fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/healthz`)).rejects.toThrow()
   }, 120_000)
 
+  test('prints a link for the first user, which works once and until a restart, and none after the first sign-in', async () => {
+    const api = `http://127.0.0.1:${ports.VITASCOPE_PORT}/v2`
+    const findLink = (output: string) => /Sign in +(http:\S+)\/console\/sign-in#link=(\S+) \(once, within a day\)/.exec(output)
+    const post = async (path: string, payload: object) => {
+      const headers = { 'content-type': 'application/json', origin: new URL(api).origin }
+      const response = await fetch(`${api}${path}`, { method: 'POST', headers, body: JSON.stringify(payload) })
+      return { response, body: (await response.json()) as { code?: string; user?: object } }
+    }
+    const password = 'correct horse battery'
+    const stop = async (platform: ReturnType<typeof start>) => {
+      platform.kill('SIGTERM')
+      expect(await platform.ended).toBe(0)
+    }
+
+    const first = start()
+    await first.ready()
+    const [, origin, replaced = ''] = findLink(first.output()) ?? []
+    expect(origin).toBe(new URL(api).origin)
+    await stop(first)
+
+    const second = start()
+    await second.ready()
+    const [, , link = ''] = findLink(second.output()) ?? []
+    expect(link).toMatch(/^[\w-]{43}$/)
+    expect(link).not.toBe(replaced)
+    for (const wrong of [replaced, 'x'.repeat(43)]) {
+      const { response, body } = await post('/session/link', { link: wrong, password })
+      expect([response.status, body.code]).toEqual([403, 'link_invalid'])
+    }
+    const { response, body } = await post('/session/link', { link, password, first_name: 'Ada' })
+    expect([response.status, body]).toMatchObject([201, { user: { email: 'admin@localhost', first_name: 'Ada', user_type: 'system' } }])
+    const [cookie = ''] = (response.headers.get('set-cookie') ?? '').split(';')
+    expect((await fetch(`${api}/organisation/all`, { headers: { cookie } })).status).toBe(200)
+    expect((await post('/session/link', { link, password })).body.code).toBe('link_invalid')
+    expect((await post('/session', { email: 'admin@localhost', password })).response.status).toBe(201)
+    await stop(second)
+
+    const third = start()
+    await third.ready()
+    expect(third.output()).not.toContain('Sign in')
+    await stop(third)
+  }, 240_000)
+
   test('ends when npm receives the signal', async () => {
     const npm = start({}, ['npm', 'start', '--prefix', dirname(dirname(START))])
     await npm.ready()

@@ -4,7 +4,7 @@ import { notifyKeyChange } from '../key/key-change.ts'
 import type { KeyCipher } from '../key/key-encryption.ts'
 import { IS_VALID_SESSION } from '../key/revoke-sessions.ts'
 import { toUser, USER_COLUMNS, type UserRow } from '../user/user-store.ts'
-import { MAX_SESSIONS, SESSION_HOURS, type Session, type SessionStore } from './session.ts'
+import { type Client, MAX_SESSIONS, SESSION_HOURS, type Session, type SessionStore } from './session.ts'
 
 interface SessionRow {
   api_key_id: string
@@ -36,19 +36,7 @@ export function createSessionStore(db: Db, cipher: KeyCipher): SessionStore {
         // The lock serialises the sign-ins of a user, so that the limit holds.
         const [user] = await query('select from users where user_id = $1 and password_hash = $2 for no key update', [userId, passwordHash])
         if (!user) return undefined
-        await deleteSpent(query, userId)
-        const { lookup, sealed } = encryptKeyValue(cipher, value)
-        // No event announces that a session expires, because it does so within a day.
-        const [key] = await query<{ api_key_id: string }>(
-          `insert into api_key (user_id, application_name, lookup, sealed_value, all_resources, expire_time, warn_time)
-           values ($1, 'session', $2, $3, true, now() + interval '${SESSION_HOURS} hours', now()) returning api_key_id`,
-          [userId, lookup, sealed],
-        )
-        const sessionId = key?.api_key_id ?? ''
-        await query('insert into session (api_key_id, address, user_agent) values ($1, $2, $3)', [sessionId, address, userAgent])
-        const [row] = await query<SessionRow>(`${SELECT} where k.api_key_id = $1`, [sessionId])
-        if (!row) throw new Error('the insert of a session returned no row')
-        return toSession(row)
+        return insertSession(query, cipher, { userId, address, userAgent, value })
       }, signal),
     async list(userId, signal) {
       signal.throwIfAborted()
@@ -67,6 +55,28 @@ export function createSessionStore(db: Db, cipher: KeyCipher): SessionStore {
         return true
       }, signal),
   }
+}
+
+/** Stores a session with the value of its key. The row of the user must be locked. */
+export async function insertSession(
+  query: Query,
+  cipher: KeyCipher,
+  { userId, address, userAgent, value }: Client & { userId: string; value: string },
+): Promise<Session> {
+  await deleteSpent(query, userId)
+  const { lookup, sealed } = encryptKeyValue(cipher, value)
+  // No event announces that a session expires, because it does so within a day.
+  const [key] = await query<{ api_key_id: string }>(
+    `insert into api_key (user_id, application_name, lookup, sealed_value, all_resources, expire_time, warn_time)
+     values ($1, 'session', $2, $3, true, now() + interval '${SESSION_HOURS} hours', now()) returning api_key_id`,
+    [userId, lookup, sealed],
+  )
+  const sessionId = key?.api_key_id ?? ''
+  await query('insert into session (api_key_id, address, user_agent) values ($1, $2, $3)', [sessionId, address, userAgent])
+  await query('update installation set first_sign_in_time = now() where first_sign_in_time is null')
+  const [row] = await query<SessionRow>(`${SELECT} where k.api_key_id = $1`, [sessionId])
+  if (!row) throw new Error('the insert of a session returned no row')
+  return toSession(row)
 }
 
 /** Deletes the sessions of a user that have ended, and the oldest ones beyond the limit. */

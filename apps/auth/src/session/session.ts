@@ -24,12 +24,16 @@ export interface Credentials {
   isOrganisationActive: boolean
 }
 
-export interface NewSession {
+/** The browser of a sign-in. */
+export interface Client {
+  address: string
+  userAgent: string
+}
+
+export interface NewSession extends Client {
   userId: string
   /** The hash that was checked. */
   passwordHash: string
-  address: string
-  userAgent: string
 }
 
 export interface SessionStore {
@@ -49,11 +53,9 @@ export const MAX_SESSIONS = 100
 
 const MAX_USER_AGENT_LENGTH = 255
 
-export interface SignIn {
+export interface SignIn extends Client {
   email: string
   password: string
-  address: string
-  userAgent: string
 }
 
 /**
@@ -72,17 +74,20 @@ export async function signIn(
   if (!found.isOrganisationActive) throw new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'your organisation is inactive')
   const value = makeKeyValue()
   const session = await sessions.create(
-    {
-      userId: found.user.userId,
-      passwordHash: found.passwordHash,
-      address: isStorable(address) ? address : '',
-      userAgent: isStorable(userAgent) ? firstCharacters(userAgent, MAX_USER_AGENT_LENGTH) : '',
-    },
+    { userId: found.user.userId, passwordHash: found.passwordHash, ...toClient({ address, userAgent }) },
     value,
     signal,
   )
   if (!session) throw signInFailed()
   return { session, value, user: found.user }
+}
+
+/** Returns what a session stores of a browser. */
+export function toClient({ address, userAgent }: Client): Client {
+  return {
+    address: isStorable(address) ? address : '',
+    userAgent: isStorable(userAgent) ? firstCharacters(userAgent, MAX_USER_AGENT_LENGTH) : '',
+  }
 }
 
 export async function listSessions(sessions: SessionStore, { principal, signal }: Pick<Call, 'principal' | 'signal'>): Promise<Session[]> {

@@ -100,6 +100,9 @@ export function createUserStore(db: Db): UserStore {
           )
           if (after.userType !== before.userType) await notifyKeyChange(query, 'user_id = $1', [userId])
           if (change.passwordHash !== undefined) await revokeSessions(query, userId)
+          // A mail to the old address, or from before the new password, must not give access.
+          if (change.passwordHash !== undefined || after.email !== before.email)
+            await query('delete from sign_in_link where user_id = $1', [userId])
           return toUser(updated as UserRow)
         }, signal),
       ),
@@ -133,7 +136,8 @@ async function organisationExists(query: Query, organisationId: string): Promise
   return (await query('select from organisation where organisation_id = $1', [organisationId])).length > 0
 }
 
-async function withEmailConflict<T>(work: Promise<T>): Promise<T> {
+/** Replaces the error for an email address that exists already. */
+export async function withEmailConflict<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

@@ -204,7 +204,7 @@ type CheckedDetails = Partial<Record<Exclude<keyof UserDetails, 'userType' | 'st
   status?: Choice<UserStatus>
 }
 
-function checkDetails({ firstName, lastName, email, telephoneLand, userType, status }: CheckedDetails): FieldError[] {
+export function checkDetails({ firstName, lastName, email, telephoneLand, userType, status }: CheckedDetails): FieldError[] {
   return [
     ...(firstName === undefined ? [] : checkText('first_name', firstName, { max: 100, blank: false })),
     ...(lastName === undefined ? [] : checkText('last_name', lastName, { max: 100, blank: false })),
@@ -215,7 +215,7 @@ function checkDetails({ firstName, lastName, email, telephoneLand, userType, sta
   ]
 }
 
-function checkPassword(password: string | undefined): FieldError[] {
+export function checkPassword(password: string | undefined): FieldError[] {
   return password === undefined ? [] : checkText('password', password, { min: 8, max: 128 })
 }
 

@@ -9,6 +9,7 @@ import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
+import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
@@ -64,6 +65,7 @@ export interface Services {
   downloads: Client<typeof DownloadServiceService>
   playbackKeys: Client<typeof PlaybackKeyServiceService>
   sessions: Client<typeof SessionServiceService>
+  signInLinks: Client<typeof SignInLinkServiceService>
   playbackPolicies: Client<typeof PlaybackPolicyServiceService>
   playbackRules: Client<typeof PlaybackRulesServiceService>
   playbackSessions: Client<typeof PlaybackSessionServiceService>
@@ -115,6 +117,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     downloads: channels.catalogue.client(DownloadServiceService),
     playbackKeys: channels.catalogue.client(PlaybackKeyServiceService),
     sessions: channels.auth.client(SessionServiceService),
+    signInLinks: channels.auth.client(SignInLinkServiceService),
     playbackPolicies: channels.catalogue.client(PlaybackPolicyServiceService),
     playbackRules: channels.catalogue.client(PlaybackRulesServiceService),
     playbackSessions: channels.catalogue.client(PlaybackSessionServiceService),

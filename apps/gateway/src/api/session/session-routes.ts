@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { clearSessionCookie, createSessionCookie } from '../../server/access/session-cookie.ts'
+import { clearSessionCookie } from '../../server/access/session-cookie.ts'
 import { domainError } from '../../server/http/problem.ts'
 import type { Caller } from '../../server/route/caller.ts'
 import { Reply } from '../../server/route/reply.ts'
@@ -8,6 +8,7 @@ import { route } from '../../server/route/route.ts'
 import { id, text } from '../../server/schema/fields.ts'
 import { required } from '../../server/schema/response-format.ts'
 import { UserResponse, userResponse } from '../user/user-response.ts'
+import { newSessionHeaders, newSessionReply } from './new-session-reply.ts'
 import { NewSessionResponse, SessionResponse, sessionResponse } from './session-response.ts'
 
 const section = 'Sessions'
@@ -33,11 +34,7 @@ export const signIn = route({
     ),
   }),
   status: 201,
-  docs: {
-    responseHeaders: z.object({
-      'Set-Cookie': z.string().meta({ description: 'The cookie of the session. It is a secret.', example: 'vitascope-session=…' }),
-    }),
-  },
+  docs: { responseHeaders: newSessionHeaders },
   response: NewSessionResponse,
   errorCodes: {
     sign_in_failed: 'The email address or the password is wrong.',
@@ -47,13 +44,7 @@ export const signIn = route({
   async handle({ payload: { email, password } }, { services, call, client, countSignIn, publicUrl }) {
     await countSignIn(createHash('sha256').update(email.trim().toLowerCase()).digest('hex'))
     const created = await services.sessions.createSession({ email, password, address: client.address, userAgent: client.userAgent }, call)
-    const session = required(created.session, 'session')
-    const expireTime = required(session.expireTime, 'expiry')
-    const body = { ...sessionResponse(session, session.sessionId), user: userResponse(required(created.user, 'user')) }
-    return new Reply(body, {
-      status: 201,
-      headers: { 'Cache-Control': 'no-store', 'Set-Cookie': createSessionCookie(created.value, expireTime, publicUrl) },
-    })
+    return newSessionReply(created, publicUrl)
   },
 })
 

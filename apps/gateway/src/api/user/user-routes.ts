@@ -7,19 +7,8 @@ import { id, idOrNone, oneOf, organisationIdField, pathPart, text } from '../../
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { requestedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
+import { email, password, personName } from './user-fields.ts'
 import { CreatedUserResponse, createdUserResponse, UserResponse, userResponse, userStatuses, userTypes } from './user-response.ts'
-
-const personName = (description: string, example: string) => text(100, { min: 1 }, { description, example })
-const email = text(
-  254,
-  { min: 3, pattern: /^[^\s@]+@[^\s@]+$/, message: 'must be an email address' },
-  { description: 'Email address. It is unique, and upper and lower case are equal.', example: 'ada@example.org' },
-)
-const password = text(
-  128,
-  { min: 8 },
-  { description: 'Password of the user. It is stored as an argon2id hash and never returned.', format: 'password' },
-)
 
 const details = {
   user_type: oneOf(userTypes, { description: 'Role of the user. Only a system key may assign `system`.' }),

@@ -4,7 +4,7 @@ const CODES_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
   401: ['key_expired', 'key_malformed', 'key_required', 'key_revoked', 'key_unknown', 'sign_in_expired', 'video_protected'],
   403: [
     ...['foreign_organisation', 'metadata_read_only', 'missing_resource', 'organisation_inactive', 'own_key_only', 'own_rights'],
-    ...['foreign_page', 'password_wrong', 'policy_refused', 'sign_in_failed', 'super_user_only', 'system_only'],
+    ...['foreign_page', 'link_invalid', 'password_wrong', 'policy_refused', 'sign_in_failed', 'super_user_only', 'system_only'],
   ],
   404: [
     ...['api_key_not_found', 'caption_not_found', 'clip_not_found', 'collaboration_not_found', 'contact_form_not_found'],
