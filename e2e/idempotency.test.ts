@@ -32,6 +32,7 @@ const OWN_IDEMPOTENCY = [
   '/security/explain',
   '/session',
   '/session/link',
+  '/session/reset',
   '/video/{video_id}/access',
   '/video/{video_id}/download',
   '/video/{video_id}/download/original',
@@ -85,7 +86,9 @@ async function prepare(operation: Operation): Promise<{ call: Call; payload: Pay
   // organisation.
   const hasOrganisationId = /^POST \/(setting|theme)\/\{\}$/.test(name)
   const organisationId = values['organisation_id'] ?? ''
-  const path = fillPath(operation, hasOrganisationId ? { ...values, setting_id: organisationId, theme_id: organisationId } : values)
+  // Only an invited user can be invited.
+  const ids = name === 'POST /user/{}/invitation' ? { ...values, user_id: values['invited_user_id'] ?? '' } : values
+  const path = fillPath(operation, hasOrganisationId ? { ...ids, setting_id: organisationId, theme_id: organisationId } : ids)
   if (name === 'POST /folder/{}/video/{}/delete') await fixture.clients.owner.post(path.replace(/delete$/, 'add'))
   const api =
     operation.access === 'system' ? fixture.clients.system : operation.access === 'public' ? fixture.clients.guest : fixture.clients.owner
@@ -100,7 +103,7 @@ async function prepare(operation: Operation): Promise<{ call: Call; payload: Pay
 /** Returns the rows that calls create, without those of background work and the audit log. */
 const dumpRows = async () => {
   const background =
-    /outbox|idempotency|encoding[.](?!queue_job)|audit|api_key_use|webhook_delivery|webhook_lane|catalogue[.](mail|playback_session|download_|job|event|caption_search)|analytics[.]video$/
+    /outbox|idempotency|encoding[.](?!queue_job)|audit|api_key_use|sign_in_link|webhook_delivery|webhook_lane|catalogue[.](mail|playback_session|download_|job|event|caption_search)|analytics[.]video$/
   return Object.fromEntries([...(await dump(fixture.platform, background))].filter(([, text]) => text !== ''))
 }
 const format = ({ status, body }: ApiResponse<unknown>) => `${status} ${JSON.stringify(body)}`

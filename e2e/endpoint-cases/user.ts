@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals'
+import { readLinkMail } from '../support/link-mail.ts'
 import type { Fixture, NounRows } from '../support/table-row.ts'
 
 let userCount = 0
@@ -64,6 +65,35 @@ export const userRows: NounRows = {
       },
     },
     {
+      endpoint: 'POST /user/{user_id}/invitation',
+      async works(fixture) {
+        const { email, userId } = await newUser(fixture)
+        const { status, body } = await fixture.clients.owner.post(`/user/${userId}/invitation`)
+        expect([status, body]).toEqual([202, { user_id: userId, email, requested: true }])
+        const { link, subject } = await readLinkMail(fixture, email)
+        expect(subject).toMatch(/^Your invitation to /)
+        const accepted = { link, password: 'correct horse battery', first_name: 'Ada', last_name: 'Byron' }
+        expect((await fixture.clients.guest.post('/session/link', accepted)).body).toMatchObject({
+          current: true,
+          user: { user_id: userId, first_name: 'Ada', last_name: 'Byron', status: 'active' },
+        })
+        expect((await fixture.clients.guest.post('/session/link', accepted)).status).toBe(403)
+      },
+      async rejectedCalls(fixture) {
+        const { userId } = await newUser(fixture)
+        const { userId: activeId } = await newUser(fixture, { status: 'active' })
+        const call = { method: 'POST', path: `/user/${userId}/invitation` }
+        return [
+          { ...call, caller: 'guest', status: 401, code: 'key_required' },
+          { ...call, caller: 'uploader', status: 403, code: 'super_user_only' },
+          { ...call, caller: 'otherTenant', status: 404, code: 'user_not_found' },
+          { ...call, payload: { email: 'x@example.org' }, status: 400, fields: ['email'] },
+          { ...call, path: '/user/999999/invitation', status: 404, code: 'user_not_found' },
+          { ...call, path: `/user/${activeId}/invitation`, status: 409, code: 'user_active' },
+        ]
+      },
+    },
+    {
       endpoint: 'DELETE /user/{user_id}',
       async works(fixture) {
         const { email, userId } = await newUser(fixture)
@@ -115,9 +145,11 @@ export const userRows: NounRows = {
       'POST /user': (v) => ({ organisation_id: v['organisation_id'], first_name: 'A', last_name: 'B', email: 'new@example.org' }),
       'PATCH /user/{}': () => ({ first_name: 'Renamed' }),
     },
-    async make({ clients, owner }) {
+    async make(fixture) {
+      const { clients, owner } = fixture
+      const { userId } = await newUser(fixture)
       const { body } = await clients.system.get<{ user_id: string; email: string }[]>(`/user?organisation_id=${owner.organisationId}`)
-      return { user_id: owner.userId, email: body.find((user) => user.user_id === owner.userId)?.email ?? '' }
+      return { user_id: owner.userId, email: body.find((user) => user.user_id === owner.userId)?.email ?? '', invited_user_id: userId }
     },
   },
 }

@@ -32,7 +32,7 @@ import { createOrganisationStore } from './organisation/organisation-store.ts'
 import { sessionHandlers } from './session/session-rpc.ts'
 import { createSessionStore } from './session/session-store.ts'
 import { signInLinkHandlers } from './sign-in-link/sign-in-link-rpc.ts'
-import { createSignInLinkStore, sweepSignInLinks } from './sign-in-link/sign-in-link-store.ts'
+import { createSignInLinkStore, signInLinkOutboxHandlers, sweepSignInLinks } from './sign-in-link/sign-in-link-store.ts'
 import { thirdPartyTokenHandlers } from './third-party-token/third-party-token-rpc.ts'
 import { createThirdPartyTokenStore } from './third-party-token/third-party-token-store.ts'
 import { createPasswordCheck, createPasswordHasher } from './user/password.ts'
@@ -62,7 +62,11 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   const catalogue = base.openChannel('catalogue', config.catalogueAddress)
   const outbox = createOutbox({
     db: outboxDb,
-    handlers: { ...organisationOutboxHandlers(catalogue), ...eventOutboxHandlers(catalogue) },
+    handlers: {
+      ...organisationOutboxHandlers(catalogue),
+      ...eventOutboxHandlers(catalogue),
+      ...signInLinkOutboxHandlers(db, catalogue),
+    },
     log,
   })
 
@@ -94,7 +98,7 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   server.implement(UserServiceService, userHandlers(createUserStore(db), hashPassword))
   server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, cipher), authentication, changes))
   server.implement(SessionServiceService, sessionHandlers(createSessionStore(db, cipher), createPasswordCheck()))
-  server.implement(SignInLinkServiceService, signInLinkHandlers(createSignInLinkStore(db, cipher), hashPassword))
+  server.implement(SignInLinkServiceService, signInLinkHandlers(createSignInLinkStore(db, cipher, outbox), hashPassword))
   server.implement(AccessListServiceService, accessListHandlers(createAccessListStore(db)))
   server.implement(AuditServiceService, auditHandlers(createAuditStore(db)))
   server.implement(ThirdPartyTokenServiceService, thirdPartyTokenHandlers(createThirdPartyTokenStore(db, cipher)))

@@ -1,15 +1,16 @@
 import { expect } from '@jest/globals'
 import type { Call } from '@vitascope/grpc'
 import { User, UserType } from '@vitascope/proto/auth/v1/user'
+import type { AuthConfig } from '../src/config.ts'
 import { as, openTestDatabase, service, startTestAuth } from './test-auth.ts'
 
 /**
  * Starts the service with two organisations. The first has an uploader and a super user, the second
  * has a super user. Each user has a key.
  */
-export async function startAuth() {
+export async function startAuth(config: Partial<AuthConfig> = {}) {
   const database = await openTestDatabase()
-  const auth = await startTestAuth(database.url)
+  const auth = await startTestAuth(database.url, config)
   const system = as('system')
   let count = 0
 

@@ -102,7 +102,7 @@ function readMailSettings(read: Reader, publicUrl: string): MailSettings {
     read.text('VITASCOPE_MAIL_FROM', {
       fallback: `Vitascope <no-reply@${domain}>`,
       defaultText: '`Vitascope <no-reply@HOST>`',
-      description: 'Sender of messages to uploaders. HOST is the host of the public URL.',
+      description: 'Sender of messages to users. HOST is the host of the public URL.',
     }),
   )
   if (!from) read.addProblem('VITASCOPE_MAIL_FROM must be an address such as Vitascope <no-reply@example.org>')

@@ -4,6 +4,7 @@ import { checkUrl, sourcePolicy } from '@vitascope/fetch'
 import { type Call, serviceCall } from '@vitascope/grpc'
 import { commonRetainedTables, createNotifications, createOutbox, createRetention, type Db } from '@vitascope/postgres'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
@@ -14,6 +15,7 @@ import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
 import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import { LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
+import { MailServiceService } from '@vitascope/proto/catalogue/v1/mail'
 import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
@@ -61,9 +63,10 @@ import { metadataHandlers } from './metadata/metadata-rpc.ts'
 import { createMetadataStore } from './metadata/metadata-store.ts'
 import { eventHandlers } from './notification/event/event-rpc.ts'
 import { createEventStore, EVENTS_PER_SWEEP } from './notification/event/event-store.ts'
+import { mailHandlers } from './notification/mail/mail-rpc.ts'
 import { createMailStore } from './notification/mail/mail-store.ts'
 import { createMailTransport } from './notification/mail/mail-transport.ts'
-import { createFindRecipient, createMailer } from './notification/mail/mailer.ts'
+import { createFindRecipient, createIssueSignInLink, createMailer } from './notification/mail/mailer.ts'
 import { deliveryRetention } from './notification/webhook/delivery-retention.ts'
 import { createDeliveryStore } from './notification/webhook/delivery-store.ts'
 import { createSendingStore } from './notification/webhook/sending-store.ts'
@@ -295,8 +298,10 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const sender = createWebhookSender({ store: createSendingStore(notificationDb), cipher, policy, log })
   const mails = createMailStore(notificationDb)
   const send = createMailTransport(config.mail, log)
+  server.implement(MailServiceService, mailHandlers(createMailStore(db)))
   const findRecipient = createFindRecipient(auth.client(UserServiceService))
-  const mailer = send && createMailer({ store: mails, send, findRecipient, publicUrl: config.publicUrl, log })
+  const issueSignInLink = createIssueSignInLink(auth.client(SignInLinkServiceService))
+  const mailer = send && createMailer({ store: mails, send, findRecipient, issueSignInLink, publicUrl: config.publicUrl, log })
   server.implement(OverlayServiceService, overlayHandlers(createOverlayStore(db), organisations))
   const forms = { forms: createContactFormStore(db), submissions: createSubmissionStore(db) }
   server.implement(
@@ -382,7 +387,7 @@ function registerBacklogGauges(metrics: Metrics, db: Db): void {
   )
   addGauge(
     'vitascope_catalogue_mails_waiting',
-    'Success mails that wait for the mail server',
+    'Mails that wait for the mail server',
     `select count(*)::int as value from mail where state = 'waiting'`,
   )
   addGauge(

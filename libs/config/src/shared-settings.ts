@@ -60,7 +60,7 @@ export const REDIS_URL = {
 export const SMTP_URL = {
   protocols: ['smtp:', 'smtps:'],
   description:
-    '`smtp://user:password@host:port` or `smtps://…` of the mail server for messages to uploaders. Without it, messages are files in `VITASCOPE_MAIL_DIR`.',
+    '`smtp://user:password@host:port` or `smtps://…` of the mail server for messages to users. Without it, messages are files in `VITASCOPE_MAIL_DIR`.',
 }
 
 /** `VITASCOPE_SYSTEM_KEY` */

@@ -1,10 +1,15 @@
-import type { Db, Query } from '@vitascope/postgres'
+import { randomUUID } from 'node:crypto'
+import { DomainError, notFound } from '@vitascope/errors'
+import { type Channel, serviceCall } from '@vitascope/grpc'
+import { type Db, type Outbox, type OutboxHandlers, type Query, withIdempotency } from '@vitascope/postgres'
+import { MailServiceService } from '@vitascope/proto/catalogue/v1/mail'
 import type { KeyCipher } from '../key/key-encryption.ts'
+import { plainCodec } from '../key/response-codec.ts'
 import { revokeSessions } from '../key/revoke-sessions.ts'
 import { SYSTEM_ORGANISATION } from '../organisation/organisation.ts'
 import { insertSession } from '../session/session-store.ts'
 import { toUser, USER_COLUMNS, type UserRow, withEmailConflict } from '../user/user-store.ts'
-import type { LinkPurpose, LinkUser, SignInLinkStore } from './sign-in-link.ts'
+import { type LinkPurpose, type LinkUser, MAX_LINKS_PER_HOUR, type SignInLinkStore, VALID_HOURS } from './sign-in-link.ts'
 
 const COLUMNS = USER_COLUMNS.join(', ')
 const FIRST_EMAIL = 'admin@localhost'
@@ -17,8 +22,39 @@ interface LinkRow {
   purpose: LinkPurpose
 }
 
-export function createSignInLinkStore(db: Db, cipher: KeyCipher): SignInLinkStore {
+export function createSignInLinkStore(db: Db, cipher: KeyCipher, outbox: Outbox): SignInLinkStore {
   return {
+    createInvitation: ({ userId, scope }, checkAllowed, call) =>
+      withIdempotency(db, call, plainCodec<string>(), async (tx) => {
+        const [row] = await tx.query<UserRow>(
+          `select ${COLUMNS} from users where user_id = $1 and ($2::bigint is null or organisation_id = $2) for no key update`,
+          [userId, scope],
+        )
+        if (!row) throw notFound('user', userId)
+        const user = toUser(row)
+        checkAllowed(user)
+        const signInLinkId = randomUUID()
+        if (!(await insertLink(tx.query, { signInLinkId, userId, purpose: 'invitation' }))) throw tooManyLinks()
+        const payload: LinkMail = { signInLinkId, userId, organisationId: user.organisationId }
+        await outbox.enqueue(tx, { topic: LINK_MAIL_TOPIC, key: `link:${signInLinkId}`, payload })
+        return user.email
+      }),
+    requestReset: (email, signal) =>
+      db.transaction(async (tx) => {
+        const payload: ResetRequest = { signInLinkId: randomUUID(), email }
+        await outbox.enqueue(tx, { topic: RESET_TOPIC, key: `link:${payload.signInLinkId}`, payload })
+      }, signal),
+    async issue(signInLinkId, secretHash, signal) {
+      signal.throwIfAborted()
+      const [row] = await db.query<{ purpose: LinkPurpose; email: string; name: string; expire_time: Date }>(
+        `update sign_in_link l set secret_hash = $2,
+           expire_time = now() + case l.purpose when 'invitation' then $3::int else $4::int end * interval '1 hour'
+         from users u where u.user_id = l.user_id and l.sign_in_link_id = $1 and l.expire_time > now()
+         returning l.purpose, u.email, concat_ws(' ', u.first_name, u.last_name) as name, l.expire_time`,
+        [signInLinkId, secretHash, VALID_HOURS.invitation, VALID_HOURS.password_reset],
+      )
+      return row && { purpose: row.purpose, email: row.email, name: row.name, expireTime: row.expire_time }
+    },
     async find(secretHash, signal) {
       signal.throwIfAborted()
       const [row] = await db.query<{ purpose: LinkPurpose; active: boolean }>(
@@ -52,6 +88,78 @@ export function createSignInLinkStore(db: Db, cipher: KeyCipher): SignInLinkStor
         }, signal),
       ),
   }
+}
+
+/** A link whose mail catalogue will send. */
+interface LinkMail {
+  signInLinkId: string
+  userId: string
+  organisationId: string
+}
+
+interface ResetRequest {
+  signInLinkId: string
+  email: string
+}
+
+const LINK_MAIL_TOPIC = 'sign_in_link_mail'
+const RESET_TOPIC = 'password_reset'
+
+/** Returns the outbox handlers that create links for new passwords, and that queue mails with links at the catalogue. */
+export function signInLinkOutboxHandlers(db: Db, catalogue: Channel): OutboxHandlers {
+  const mails = catalogue.client(MailServiceService)
+  const queueMail = async (mail: LinkMail, signal: AbortSignal) => {
+    await mails.queueSignInLink(mail, serviceCall('auth', randomUUID(), signal))
+  }
+  return {
+    [LINK_MAIL_TOPIC]: queueMail,
+    async [RESET_TOPIC]({ signInLinkId, email }: ResetRequest, signal) {
+      const mail = await createResetLink(db, { signInLinkId, email })
+      if (mail) await queueMail(mail, signal)
+    },
+  }
+}
+
+/** Creates the link, unless an earlier attempt has. Returns undefined if no active user has the address, or has too many links. */
+async function createResetLink(db: Db, { signInLinkId, email }: ResetRequest): Promise<LinkMail | undefined> {
+  return db.transaction(async ({ query }) => {
+    const [user] = await query<{ user_id: string; organisation_id: string }>(
+      `select u.user_id, u.organisation_id from users u join organisation o using (organisation_id)
+       where lower(u.email) = lower($1) and u.status = 'active' and o.active`,
+      [email],
+    )
+    if (!user) return undefined
+    const [existing] = await query('select from sign_in_link where sign_in_link_id = $1', [signInLinkId])
+    if (!existing && !(await insertLink(query, { signInLinkId, userId: user.user_id, purpose: 'password_reset' }))) return undefined
+    return { signInLinkId, userId: user.user_id, organisationId: user.organisation_id }
+  })
+}
+
+/** Inserts a link that must be sent within a day. Returns false if the user has too many links of the last hour. */
+async function insertLink(
+  query: Query,
+  { signInLinkId, userId, purpose }: { signInLinkId: string; userId: string; purpose: LinkPurpose },
+): Promise<boolean> {
+  // The lock serialises the links of a user, so that the limit holds.
+  await query('select from users where user_id = $1 for no key update', [userId])
+  const rows = await query(
+    `insert into sign_in_link (sign_in_link_id, user_id, purpose, expire_time) select $1, $2, $3, now() + interval '1 day'
+     where (select count(*) from sign_in_link where user_id = $2 and purpose = $3 and create_time > now() - interval '1 hour') < $4
+     returning 1`,
+    [signInLinkId, userId, purpose, MAX_LINKS_PER_HOUR],
+  )
+  return rows.length > 0
+}
+
+function tooManyLinks(): DomainError {
+  return new DomainError(
+    'exhausted',
+    'TOO_MANY_LINKS',
+    `the user was invited ${MAX_LINKS_PER_HOUR} times within an hour; try again later`,
+    {
+      retryAfter: 3_600,
+    },
+  )
 }
 
 async function createFirstUser(query: Query, { firstName, lastName, email }: LinkUser): Promise<string> {

@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { DomainError, requireValid } from '@vitascope/errors'
+import { DomainError, notFound, requireValid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
+import { requireService, systemOnly } from '@vitascope/principal'
+import { checkText, isId, isUuid } from '@vitascope/request'
 import { makeKeyValue } from '../key/key-value.ts'
+import { type OrganisationScope, requireSuperUser } from '../rules/caller.ts'
 import { type Client, type Session, toClient } from '../session/session.ts'
 import type { HashPassword } from '../user/password.ts'
 import { checkDetails, checkPassword, type User } from '../user/user.ts'
@@ -23,7 +26,24 @@ export interface LinkUser {
   email?: string | undefined
 }
 
+/** A link that is sent by mail. */
+export interface SentLink {
+  purpose: LinkPurpose
+  email: string
+  name: string
+  expireTime: Date
+}
+
 export interface SignInLinkStore {
+  /**
+   * Creates a link, queues its mail and returns the email address. `checkAllowed` checks the locked user and throws if
+   * it must not be invited. Throws USER_NOT_FOUND and TOO_MANY_LINKS.
+   */
+  createInvitation(key: { userId: string; scope: OrganisationScope }, checkAllowed: (user: User) => void, call: Call): Promise<string>
+  /** Queues the creation of a link for the user with this address, if there is one. */
+  requestReset(email: string, signal: AbortSignal): Promise<void>
+  /** Sets the secret of a link that is not expired, and when it expires. Returns undefined if there is no such link. */
+  issue(signInLinkId: string, secretHash: Buffer, signal: AbortSignal): Promise<SentLink | undefined>
   /** Returns undefined if the link is unknown, expired or used. */
   find(secretHash: Buffer, signal: AbortSignal): Promise<SignInLink | undefined>
   /**
@@ -47,6 +67,11 @@ export interface LinkUse {
   address: string
   userAgent: string
 }
+
+/** How long a link is valid after it was sent. */
+export const VALID_HOURS: Readonly<Record<Exclude<LinkPurpose, 'first_user'>, number>> = { invitation: 7 * 24, password_reset: 1 }
+/** Links of one purpose for one user in an hour. */
+export const MAX_LINKS_PER_HOUR = 5
 
 /** 256 random bits, so that a hash without a salt suffices. */
 const SECRET_BYTES = 32
@@ -90,6 +115,41 @@ export async function useSignInLink(
   const used = await links.use(secretHash, user, { ...toClient({ address, userAgent }), value }, signal)
   if (!used) throw linkInvalid()
   return { ...used, value }
+}
+
+/** Sends a link to a user who has no password yet. Returns the email address. */
+export async function createInvitation(links: Pick<SignInLinkStore, 'createInvitation'>, userId: string, call: Call): Promise<string> {
+  const scope = requireSuperUser(call.principal)
+  if (!isId(userId)) throw notFound('user', userId)
+  const checkAllowed = ({ userType, status }: User) => {
+    if (scope !== undefined && userType === 'system') throw systemOnly()
+    if (status === 'invited') return
+    throw new DomainError('failed_precondition', 'USER_ACTIVE', 'the user is active; it can request a new password on the sign-in page')
+  }
+  return links.createInvitation({ userId, scope }, checkAllowed, call)
+}
+
+/** Requests a link for a new password. It does not wait for the search of the user, so its time does not depend on it. */
+export async function requestPasswordReset(
+  links: Pick<SignInLinkStore, 'requestReset'>,
+  email: string,
+  { signal }: Pick<Call, 'signal'>,
+): Promise<void> {
+  requireValid(checkText('email', email, { min: 1, max: 254 }))
+  await links.requestReset(email.trim(), signal)
+}
+
+/** Creates the secret of a link for its mail. */
+export async function issueSignInLink(
+  links: Pick<SignInLinkStore, 'issue'>,
+  signInLinkId: string,
+  { principal, signal }: Pick<Call, 'principal' | 'signal'>,
+): Promise<SentLink & { secret: string }> {
+  requireService(principal)
+  const { secret, secretHash } = makeLinkSecret()
+  const link = isUuid(signInLinkId) ? await links.issue(signInLinkId, secretHash, signal) : undefined
+  if (!link) throw new DomainError('not_found', 'LINK_NOT_FOUND', 'the link was used, or has expired')
+  return { ...link, secret }
 }
 
 function linkInvalid(): DomainError {

@@ -9,6 +9,7 @@ import { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
 import { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import { LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
+import { MailServiceService } from '@vitascope/proto/catalogue/v1/mail'
 import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
@@ -40,6 +41,7 @@ export const services = {
   ids: IdServiceService,
   jobs: JobServiceService,
   locations: LocationServiceService,
+  mails: MailServiceService,
   media: MediaServiceService,
   metadata: MetadataServiceService,
   organisationReplica: OrganisationReplicaServiceService,

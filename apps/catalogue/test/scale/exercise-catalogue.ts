@@ -51,6 +51,8 @@ export async function exerciseCatalogue(send: CatalogueClients, size: SeedSize):
   await exerciseTags(send, videoId)
   await exerciseThemes(send)
   await exerciseWebhooks(send)
+  const mail = { signInLinkId: '6d1a9a3e-6a0c-4f0e-9d5b-1f1f6a1c7e52', organisationId: '1', userId: '7' }
+  for (let repeated = 0; repeated < 2; repeated++) await send.mails.queueSignInLink(mail, internal)
   await send.policies.getPlaybackPolicy({ videoId }, internal)
   await send.videoSummaries.listVideoSummaries(
     { videoIds: Array.from({ length: 40 }, (_, nth) => toVideoId(nth)), withTexts: false },

@@ -1,4 +1,4 @@
-import type { Recipient } from './success-message.ts'
+import type { Recipient } from './message.ts'
 
 /** Returns whether a text is one email address without characters that are special in a header or an envelope. */
 export function isPlainAddress(email: string): boolean {

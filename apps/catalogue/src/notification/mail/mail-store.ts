@@ -1,19 +1,29 @@
 import type { Db, Transaction } from '@vitascope/postgres'
 
-/** A success mail that this process has leased for sending. */
+/** A mail that this process has leased for sending. */
 export interface Mail {
   mailId: string
   /** A UUID that is the same for every attempt. */
   messageId: string
-  videoId: string
   userId: string
   attempt: number
   createTime: Date
-  /** The current title of the video. Undefined if the video was deleted. */
-  title: string | undefined
+  subject: MailSubject
 }
 
+/** What a mail is about: a video that is ready, or a link that signs a user in. */
+export type MailSubject =
+  | {
+      kind: 'video'
+      videoId: string
+      /** The current title of the video. Undefined if the video was deleted. */
+      title: string | undefined
+    }
+  | { kind: 'sign-in-link'; signInLinkId: string }
+
 export interface MailStore {
+  /** Queues the mail with a link that signs a user in. A link that is queued already changes nothing. */
+  queueSignInLink(link: { signInLinkId: string; organisationId: string; userId: string }, signal: AbortSignal): Promise<void>
   /** Leases the next due mail for two minutes. */
   lease(signal?: AbortSignal): Promise<Mail | undefined>
   /** Sets the final state, unless another process has leased the mail in the meantime. */
@@ -29,13 +39,20 @@ const BACKOFF = `least(3600, 5 * 2 ^ least($2::int, 10)) * (0.75 + random() / 2)
 
 export function createMailStore(db: Db): MailStore {
   return {
+    async queueSignInLink({ signInLinkId, organisationId, userId }, signal) {
+      signal.throwIfAborted()
+      await db.query(
+        `insert into mail (sign_in_link_id, organisation_id, user_id) values ($1, $2, $3) on conflict (sign_in_link_id) do nothing`,
+        [signInLinkId, organisationId, userId],
+      )
+    },
     async lease(signal) {
       signal?.throwIfAborted()
       const [row] = await db.query<Row>(
         `update mail m set attempt = attempt + 1, next_time = now() + interval '2 minutes'
          where mail_id = (select mail_id from mail where state = 'waiting' and next_time <= now()
            order by next_time limit 1 for update skip locked)
-         returning mail_id, message_id, video_id, user_id, attempt, create_time,
+         returning mail_id, message_id, video_id, sign_in_link_id, user_id, attempt, create_time,
            (select v.title from video v where v.video_id = m.video_id) as title`,
       )
       return row && toMail(row)
@@ -82,7 +99,8 @@ export async function queueSuccessMail(tx: Transaction, { jobId }: { jobId: stri
 interface Row {
   mail_id: string
   message_id: string
-  video_id: string
+  video_id: string | null
+  sign_in_link_id: string | null
   user_id: string
   attempt: number
   create_time: Date
@@ -93,10 +111,12 @@ function toMail(row: Row): Mail {
   return {
     mailId: row.mail_id,
     messageId: row.message_id,
-    videoId: row.video_id,
     userId: row.user_id,
     attempt: row.attempt,
     createTime: row.create_time,
-    title: row.title ?? undefined,
+    subject:
+      row.sign_in_link_id === null
+        ? { kind: 'video', videoId: row.video_id ?? '', title: row.title ?? undefined }
+        : { kind: 'sign-in-link', signInLinkId: row.sign_in_link_id },
   }
 }

@@ -2,7 +2,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '@vitascope/telemetry'
 import { createTransport } from 'nodemailer'
-import type { Recipient, SuccessMessage } from './success-message.ts'
+import type { Message, Recipient } from './message.ts'
 
 /** Destination of mails: an SMTP server, or files if there is none. */
 export interface MailSettings {
@@ -13,7 +13,7 @@ export interface MailSettings {
   from: Recipient
 }
 
-export interface OutgoingMail extends SuccessMessage {
+export interface OutgoingMail extends Message {
   to: Recipient
   /** A UUID for the Message-ID header, also used as the file name. */
   messageId: string

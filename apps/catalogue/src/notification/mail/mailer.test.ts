@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { testLog } from '@vitascope/testing'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
@@ -11,7 +12,7 @@ import { buildRenditionSet, createCall } from '../../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../../test/catalogue-database.ts'
 import { createMailStore, type MailStore } from './mail-store.ts'
 import { createMailTransport, type MailSettings } from './mail-transport.ts'
-import { createMailer, type FindRecipient } from './mailer.ts'
+import { createMailer, type FindRecipient, type IssueSignInLink } from './mailer.ts'
 
 const from = { email: 'no-reply@videos.example', name: 'Vitascope' }
 let catalogue: CatalogueDatabase
@@ -55,10 +56,10 @@ async function smtp(refuse: (address: string) => number | undefined = () => unde
 }
 
 const uploader: FindRecipient = async (userId) => (userId === '7' ? { email: 'uma@uploads.example', name: 'Uma Upton' } : undefined)
-const run = async (settings: Partial<MailSettings>, findRecipient = uploader) => {
+const run = async (settings: Partial<MailSettings>, findRecipient = uploader, issueSignInLink: IssueSignInLink = async () => undefined) => {
   const send = createMailTransport({ smtpUrl: undefined, folder: undefined, from, ...settings }, testLog)
   if (!send) throw new Error('there is no way for mail')
-  await createMailer({ store: mails, send, findRecipient, publicUrl: 'https://videos.example', log: testLog }).run(
+  await createMailer({ store: mails, send, findRecipient, issueSignInLink, publicUrl: 'https://videos.example', log: testLog }).run(
     new AbortController().signal,
   )
 }
@@ -200,4 +201,55 @@ test('writes the mail to a file without a server', async () => {
   expect(files).toEqual([expect.stringMatching(/^[0-9a-f-]{36}\.eml$/)])
   const mail = await PostalMime.parse(await readFile(join(folder, files[0] ?? '')))
   expect(mail).toMatchObject({ subject: 'Your video is ready: To a file', to: [{ address: 'uma@uploads.example' }] })
+})
+
+describe('a link that signs a user in', () => {
+  const link = { secret: 'secret-of-the-link', email: 'ina@invited.example', name: 'Ina <b>', expireTime: new Date('2026-12-05T14:00:00Z') }
+  const queue = (signInLinkId: string) =>
+    mails.queueSignInLink({ signInLinkId, organisationId: '1', userId: '7' }, new AbortController().signal)
+
+  test.each([
+    ['invitation', 'Your invitation to videos.example', 'Choose a password'],
+    ['password_reset', 'New password for videos.example', 'If you did not request it'],
+  ] as const)('is sent once for the purpose %s', async (purpose, subject, sentence) => {
+    const server = await smtp()
+    const signInLinkId = randomUUID()
+    for (let i = 0; i < 2; i++) await queue(signInLinkId)
+    const issued: string[] = []
+    await run({ smtpUrl: server.url }, uploader, async (id) => {
+      issued.push(id)
+      return { ...link, purpose }
+    })
+    expect([issued, server.received.map(({ to }) => to)]).toEqual([[signInLinkId], [['ina@invited.example']]])
+    const mail = await PostalMime.parse(server.received[0]?.raw ?? '')
+    expect(mail.subject).toBe(subject)
+    for (const body of [mail.text, mail.html]) {
+      expect(body).toContain('https://videos.example/console/sign-in#link=secret-of-the-link')
+      expect(body).toContain('until Sat, 05 Dec 2026 14:00:00 GMT')
+      expect(body).toContain(sentence)
+    }
+    expect(mail.html).toContain('Ina &lt;b&gt;')
+    // The database does not contain the secret.
+    expect(JSON.stringify(await catalogue.db.query('select * from mail'))).not.toContain('secret')
+  })
+
+  test('is not sent if it was used or has expired', async () => {
+    const server = await smtp()
+    await queue(randomUUID())
+    await run({ smtpUrl: server.url })
+    expect([server.received, (await rows()).map(({ state }) => state)]).toEqual([[], ['dropped']])
+  })
+
+  test('gets a new secret when sending is repeated', async () => {
+    let isDown = true
+    const server = await smtp(() => (isDown ? 450 : undefined))
+    await queue(randomUUID())
+    let count = 0
+    const issue: IssueSignInLink = async () => ({ ...link, purpose: 'invitation', secret: `secret-${++count}` })
+    await run({ smtpUrl: server.url }, uploader, issue)
+    isDown = false
+    await makeDue()
+    await run({ smtpUrl: server.url }, uploader, issue)
+    expect(server.received.map(({ raw }) => /secret-\d/.exec(raw)?.[0])).toEqual(['secret-2'])
+  })
 })

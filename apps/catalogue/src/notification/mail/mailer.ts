@@ -1,15 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
+import { SignInLinkPurpose, type SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
 import type { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import type { Logger } from '@vitascope/telemetry'
 import { isPlainAddress } from './mail-address.ts'
 import type { Mail, MailStore } from './mail-store.ts'
 import type { SendMail } from './mail-transport.ts'
-import { createSuccessMessage, type Recipient } from './success-message.ts'
+import type { Message, Recipient } from './message.ts'
+import { createSignInMessage, type SignInLink } from './sign-in-message.ts'
+import { createSuccessMessage } from './success-message.ts'
 
 /** Returns undefined if the user does not exist. */
 export type FindRecipient = (userId: string, signal: AbortSignal) => Promise<Recipient | undefined>
+
+/** Creates the secret of a link. Returns undefined if the link was used, or has expired. */
+export type IssueSignInLink = (signInLinkId: string, signal: AbortSignal) => Promise<(SignInLink & { email: string }) | undefined>
 
 /** All attempts together must take less time than the lease of a mail. */
 const MAX_ATTEMPTS = 20
@@ -24,15 +30,27 @@ export function createMailer(parts: {
   store: MailStore
   send: SendMail
   findRecipient: FindRecipient
+  issueSignInLink: IssueSignInLink
   publicUrl: string
   log: Logger
 }): Mailer {
-  const { store, send, findRecipient, publicUrl, log } = parts
+  const { store, send, findRecipient, issueSignInLink, publicUrl, log } = parts
+  /** Returns undefined if there is no reason for the mail any more. */
+  const compose = async ({ subject, userId }: Mail, signal: AbortSignal): Promise<{ to: Recipient; message: Message } | undefined> => {
+    if (subject.kind === 'sign-in-link') {
+      const link = await issueSignInLink(subject.signInLinkId, signal)
+      return link && { to: link, message: createSignInMessage(link, publicUrl) }
+    }
+    const { title, videoId } = subject
+    const to = title === undefined ? undefined : await findRecipient(userId, signal)
+    if (title === undefined || !to) return undefined
+    return { to, message: createSuccessMessage({ title, name: to.name, playerUrl: `${publicUrl}/player/${videoId}` }) }
+  }
   const deliver = async (mail: Mail, signal: AbortSignal) => {
-    const recipient = mail.title === undefined ? undefined : await findRecipient(mail.userId, signal)
-    if (mail.title === undefined || !recipient || !isPlainAddress(recipient.email)) return 'dropped'
-    const message = createSuccessMessage({ title: mail.title, name: recipient.name, playerUrl: `${publicUrl}/player/${mail.videoId}` })
-    const result = await send({ ...message, to: recipient, messageId: mail.messageId, date: mail.createTime })
+    const composed = await compose(mail, signal)
+    if (!composed || !isPlainAddress(composed.to.email)) return 'dropped'
+    const { email, name } = composed.to
+    const result = await send({ ...composed.message, to: { email, name }, messageId: mail.messageId, date: mail.createTime })
     return result === 'rejected' ? 'failed' : 'sent'
   }
   /**
@@ -60,11 +78,11 @@ export function createMailer(parts: {
           state = await deliver(mail, signal)
         } catch (error) {
           const hasExpired = await store.postpone(mail)
-          log.warn({ err: error, mail_id, attempt, expired: hasExpired }, 'sending a success mail failed')
+          log.warn({ err: error, mail_id, attempt, expired: hasExpired }, 'sending a mail failed')
           continue
         }
         await recordEnd(mail, state)
-        if (state !== 'sent') log.info({ mail_id, state }, 'success mail not sent')
+        if (state !== 'sent') log.info({ mail_id, state }, 'mail not sent')
       }
     },
   }
@@ -75,6 +93,23 @@ export function createFindRecipient(users: Client<typeof UserServiceService>): F
     try {
       const { user } = await users.getUser({ userId }, serviceCall('catalogue', '', signal))
       return user && { email: user.email, name: `${user.firstName} ${user.lastName}`.trim() }
+    } catch (error) {
+      if (isDomainError(error) && error.kind === 'not_found') return undefined
+      throw error
+    }
+  }
+}
+
+export function createIssueSignInLink(links: Client<typeof SignInLinkServiceService>): IssueSignInLink {
+  return async (signInLinkId, signal) => {
+    try {
+      const { secret, purpose, email, name, expireTime } = await links.issueSignInLink(
+        { signInLinkId },
+        serviceCall('catalogue', '', signal),
+      )
+      if (!expireTime) throw new Error('auth issued a link without an expiry')
+      const isInvitation = purpose === SignInLinkPurpose.SIGN_IN_LINK_PURPOSE_INVITATION
+      return { secret, purpose: isInvitation ? 'invitation' : 'password_reset', email, name, expireTime }
     } catch (error) {
       if (isDomainError(error) && error.kind === 'not_found') return undefined
       throw error

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
-import { text } from '../../server/schema/fields.ts'
+import { id, text } from '../../server/schema/fields.ts'
+import { schema } from '../../server/schema/response-format.ts'
 import { email, password, personName } from '../user/user-fields.ts'
 import { newSessionHeaders, newSessionReply } from './new-session-reply.ts'
 import { NewSessionResponse } from './session-response.ts'
@@ -54,4 +55,54 @@ export const useSignInLink = route({
   },
 })
 
-export const signInLinkRoutes = [useSignInLink]
+export const requestPasswordReset = route({
+  post: ['/session/reset'],
+  operationId: 'requestPasswordReset',
+  section: 'Sessions',
+  access: 'public',
+  ownPagesOnly: true,
+  summary: 'Request a new password',
+  description:
+    'Sends a link to the email address, if an active user has it. `POST /session/link` with its secret sets a new password within an hour. The response ' +
+    'does not reveal whether the address exists. A user gets at most 5 links an hour.',
+  payload: z.strictObject({
+    email: text(254, { min: 1 }, { description: 'Email address of the user. Case-insensitive.', example: 'ada@example.org' }),
+  }),
+  status: 202,
+  response: z.object({ requested: z.literal(true) }),
+  errorCodes: { foreign_page: 'A page of another site sent the request.' },
+  async handle({ payload: { email } }, { services, call, countSignIn }) {
+    await countSignIn(`reset/${createHash('sha256').update(email.trim().toLowerCase()).digest('hex')}`)
+    await services.signInLinks.requestPasswordReset({ email }, call)
+    return { requested: true as const }
+  },
+})
+
+export const createInvitation = route({
+  post: ['/user/:userId/invitation'],
+  operationId: 'createInvitation',
+  section: 'Users',
+  access: 'super',
+  summary: 'Invite a user by email',
+  description:
+    'Sends a link to a user whose `status` is `invited`. `POST /session/link` with its secret sets the name and the password of the user within 7 days. ' +
+    'A further invitation does not end an earlier one. A super user may invite users of its own organisation, except `system` users.',
+  params: z.object({ userId: id('user') }),
+  status: 202,
+  response: z.object({
+    user_id: schema.id('user'),
+    email: schema.text('Email address to which the link is sent.', 'ada@example.org'),
+    requested: z.literal(true),
+  }),
+  errorCodes: {
+    system_only: 'Only a system key may invite system users.',
+    user_active: 'The user is active already.',
+    too_many_links: 'The user was invited 5 times within an hour.',
+  },
+  async handle({ params }, { services, call }) {
+    const { email } = await services.signInLinks.createInvitation({ userId: params.userId }, call)
+    return { user_id: params.userId, email, requested: true as const }
+  },
+})
+
+export const signInLinkRoutes = [useSignInLink, requestPasswordReset, createInvitation]

@@ -23,7 +23,7 @@ const CODES_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
     ...['metadata_exists', 'metadata_full', 'no_password', 'no_picture', 'object_exists', 'object_store_elsewhere', 'offset_mismatch'],
     ...['only_publish', 'organisation_inactive', 'overlays_full', 'playback_key_exists', 'playback_keys_full', 'playlist_full'],
     ...['presentation_busy', 'queue_full', 'setting_in_use', 'slides_running', 'system_organisation', 'tags_full', 'theme_in_use'],
-    ...['too_many_active_keys', 'upload_finished', 'upload_going', 'video_not_ready', 'webhook_disabled', 'webhooks_full'],
+    ...['too_many_active_keys', 'upload_finished', 'upload_going', 'user_active', 'video_not_ready', 'webhook_disabled', 'webhooks_full'],
   ],
   410: ['ticket_expired', 'ticket_used'],
   412: ['record_changed', 'tus_version_unknown'],
@@ -32,7 +32,7 @@ const CODES_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
   422: ['idempotency_mismatch'],
   423: ['upload_locked'],
   429: [
-    ...['passwords_busy', 'rate_limited', 'too_many_at_once', 'too_many_changes', 'too_many_jobs', 'too_many_reports'],
+    ...['passwords_busy', 'rate_limited', 'too_many_at_once', 'too_many_changes', 'too_many_jobs', 'too_many_links', 'too_many_reports'],
     'too_many_uploads',
   ],
   431: ['headers_too_large'],
