@@ -33,6 +33,8 @@ const OWN_IDEMPOTENCY = [
   '/session',
   '/session/link',
   '/session/reset',
+  '/session/oidc',
+  '/session/oidc/callback',
   '/video/{video_id}/access',
   '/video/{video_id}/download',
   '/video/{video_id}/download/original',

@@ -29,6 +29,8 @@ const allowed: Record<string, RegExp[]> = {
   'fetch()': [/^apps\/web\/src\//, /^apps\/standalone\/src\/(metrics-page|platform)[.]ts$/],
   // Sends to the operator's own server, whose address no caller can choose.
   nodemailer: [/^apps\/catalogue\/src\/notification\/mail\/mail-transport[.]ts$/],
+  // Calls the operator's own identity provider, whose address no caller can choose.
+  'openid-client': [/^apps\/auth\/src\/oidc\/oidc-provider[.]ts$/],
   https: [/^libs\/grpc\/src\/tls\//],
   http2: [],
   tls: [/^libs\/grpc\/src\/tls\//],

@@ -64,6 +64,8 @@ async function createLink({ platform }: Fixture, userId: string, validFor = '1 h
   return secret
 }
 
+const OIDC_CALLBACK = { code: 'unknown', state: 'unknown', browser_secret: 'unknown' }
+
 const guestCalls = (method: string, path: string) => [{ caller: 'guest' as const, method, path, status: 401, code: 'key_required' }]
 /** An API key is not a session. */
 const keyCalls = (method: string, path: string) => [{ method, path, status: 404, code: 'user_session_not_found' }]
@@ -177,6 +179,43 @@ export const userSessionRows: NounRows = {
       ],
     },
     {
+      endpoint: 'POST /session/oidc',
+      // The tests of auth use a provider.
+      async works({ clients }) {
+        const { status, body } = await clients.guest.post('/session/oidc')
+        expect([status, body]).toMatchObject([409, { code: 'oidc_disabled' }])
+      },
+      rejectedCalls: async () => [
+        {
+          caller: 'guest',
+          method: 'POST',
+          path: '/session/oidc',
+          payload: { return_to: '//evil.example' },
+          status: 400,
+          fields: ['return_to'],
+        },
+      ],
+    },
+    {
+      endpoint: 'POST /session/oidc/callback',
+      async works({ clients }) {
+        const { status, body } = await clients.guest.post('/session/oidc/callback', OIDC_CALLBACK)
+        expect([status, body]).toMatchObject([409, { code: 'oidc_disabled' }])
+      },
+      async rejectedCalls() {
+        const call = { caller: 'guest' as const, method: 'POST', path: '/session/oidc/callback' }
+        return [
+          { ...call, payload: {}, status: 400, fields: ['code', 'state', 'browser_secret'] },
+          {
+            ...call,
+            payload: { ...OIDC_CALLBACK, code: 'x'.repeat(4_001), iss: '', redirect_uri: 'https://evil.example' },
+            status: 400,
+            fields: ['code', 'iss', 'redirect_uri'],
+          },
+        ]
+      },
+    },
+    {
       endpoint: 'GET /session',
       async works(fixture) {
         const { email, userId } = await createUser(fixture)
@@ -244,6 +283,7 @@ export const userSessionRows: NounRows = {
     payloads: {
       'POST /session': () => ({ email: 'no-one@example.org', password: 'sample' }),
       'POST /session/link': () => ({ link: 'unknown', password: 'a sample' }),
+      'POST /session/oidc/callback': () => OIDC_CALLBACK,
       'POST /session/reset': () => ({ email: 'no-one@example.org' }),
     },
     async make(fixture) {

@@ -11,6 +11,8 @@ import { masterKeysProblem } from '@vitascope/security'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 import type { SystemKeySource } from './installation.ts'
 import { hasConfiguredKeyForm } from './key/key-value.ts'
+import { readOidcSettings } from './oidc/oidc-config.ts'
+import type { OidcSettings } from './oidc/oidc-provider.ts'
 
 /** The settings of the auth service. */
 export interface AuthConfig extends GrpcServiceConfig {
@@ -18,6 +20,8 @@ export interface AuthConfig extends GrpcServiceConfig {
   masterKeyFile: string
   systemKey: SystemKeySource
   catalogueAddress: string
+  /** The identity provider. Undefined if there is none. */
+  oidc?: OidcSettings | undefined
   /** Days after which entries of the audit log are deleted. */
   auditDays: number
 }
@@ -34,6 +38,7 @@ export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
       }),
     },
     catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
+    oidc: readOidcSettings(read),
     auditDays: read.int('VITASCOPE_AUDIT_DAYS', AUDIT_DAYS),
   }
   if (config.systemKey.value !== undefined && !hasConfiguredKeyForm(config.systemKey.value)) {

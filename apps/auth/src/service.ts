@@ -4,6 +4,7 @@ import { commonRetainedTables, createNotifications, createOutbox, createRetentio
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
+import { OidcServiceService } from '@vitascope/proto/auth/v1/oidc'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
 import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
@@ -26,6 +27,9 @@ import type { AuthConfig } from './config.ts'
 import { ensureInstallation, readConfiguredLookup } from './installation.ts'
 import { KEY_CHANGED } from './key/key-change.ts'
 import { createKeyCipher } from './key/key-encryption.ts'
+import { createOidcProvider } from './oidc/oidc-provider.ts'
+import { oidcHandlers } from './oidc/oidc-rpc.ts'
+import { createOidcStore, sweepOidcSignIns } from './oidc/oidc-store.ts'
 import { organisationOutboxHandlers } from './organisation/organisation-replica.ts'
 import { organisationHandlers } from './organisation/organisation-rpc.ts'
 import { createOrganisationStore } from './organisation/organisation-store.ts'
@@ -99,6 +103,8 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, cipher), authentication, changes))
   server.implement(SessionServiceService, sessionHandlers(createSessionStore(db, cipher), createPasswordCheck()))
   server.implement(SignInLinkServiceService, signInLinkHandlers(createSignInLinkStore(db, cipher, outbox), hashPassword))
+  const oidc = config.oidc && { settings: config.oidc, provider: createOidcProvider(config.oidc, log), store: createOidcStore(db, cipher) }
+  server.implement(OidcServiceService, oidcHandlers(oidc))
   server.implement(AccessListServiceService, accessListHandlers(createAccessListStore(db)))
   server.implement(AuditServiceService, auditHandlers(createAuditStore(db)))
   server.implement(ThirdPartyTokenServiceService, thirdPartyTokenHandlers(createThirdPartyTokenStore(db, cipher)))
@@ -106,6 +112,7 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   const tables = [
     ...commonRetainedTables(db),
     ...auditRetention(db, config.auditDays),
+    { table: 'oidc_sign_in', remove: (limit: number) => sweepOidcSignIns(db, limit) },
     { table: 'sign_in_link', remove: (limit: number) => sweepSignInLinks(db, limit) },
   ]
   return {

@@ -115,15 +115,19 @@ describe('a request for a new password', () => {
     const organisation = Organisation.fromPartial({ organisationId, status: OrganisationStatus.ORGANISATION_STATUS_INACTIVE })
     await setup.auth.organisations.updateOrganisation({ organisation, updateMask: ['status'] }, setup.system)
     const active = await setup.createUser({}, PASSWORD)
+    const provisioned = await setup.createUser({ status: UserStatus.USER_STATUS_ACTIVE })
+    await db.query(`insert into oidc_identity (issuer, subject, user_id, is_provisioned) values ('issuer', 'one', $1, true)`, [
+      provisioned.userId,
+    ])
     // Messages stay in the outbox until the test has compared them.
     await db.query(`create function delay_outbox() returns trigger language plpgsql as
       $$ begin new.next_time = now() + interval '1 hour'; return new; end $$`)
     await db.query('create trigger delay_outbox before insert on outbox for each row execute function delay_outbox()')
     const before = queued.length
-    for (const email of [active.email, invited.email, inactive.email, 'no-one@example.org', 'not an address'])
-      expect(await requestReset(email)).toEqual({})
+    const others = [invited.email, inactive.email, provisioned.email, 'no-one@example.org', 'not an address']
+    for (const email of [active.email, ...others]) expect(await requestReset(email)).toEqual({})
     const rows = await db.query<{ payload: object }>(`select payload from outbox where topic = 'password_reset'`)
-    expect(rows.map(({ payload }) => Object.keys(payload).toSorted())).toEqual(Array.from({ length: 5 }, () => ['email', 'signInLinkId']))
+    expect(rows.map(({ payload }) => Object.keys(payload).toSorted())).toEqual(Array.from({ length: 6 }, () => ['email', 'signInLinkId']))
     await db.query('drop function delay_outbox cascade')
     await db.query('update outbox set next_time = now()')
     await waitForOutbox()

@@ -5,6 +5,7 @@ import { type Db, openPostgres } from '@vitascope/postgres'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
+import { OidcServiceService } from '@vitascope/proto/auth/v1/oidc'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
 import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
@@ -47,6 +48,7 @@ export interface TestAuth {
   audit: Client<typeof AuditServiceService>
   sessions: Client<typeof SessionServiceService>
   signInLinks: Client<typeof SignInLinkServiceService>
+  oidc: Client<typeof OidcServiceService>
   thirdPartyTokens: Client<typeof ThirdPartyTokenServiceService>
   stop(): Promise<void>
 }
@@ -63,6 +65,7 @@ export async function startTestAuth(databaseUrl: string, more: Partial<AuthConfi
     audit: channel.client(AuditServiceService),
     sessions: channel.client(SessionServiceService),
     signInLinks: channel.client(SignInLinkServiceService),
+    oidc: channel.client(OidcServiceService),
     thirdPartyTokens: channel.client(ThirdPartyTokenServiceService),
     stop: async () => {
       channel.close()

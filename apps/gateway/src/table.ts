@@ -28,6 +28,7 @@ import { playbackKeyRoutes } from './api/security/playback-key-routes.ts'
 import { playbackRuleRoutes } from './api/security/playback-rule-routes.ts'
 import { playbackSessionRoutes } from './api/security/playback-session-routes.ts'
 import { securityRoutes } from './api/security/security-routes.ts'
+import { oidcRoutes } from './api/session/oidc-routes.ts'
 import { userSessionRoutes } from './api/session/session-routes.ts'
 import { signInLinkRoutes } from './api/session/sign-in-link-routes.ts'
 import { settingRoutes } from './api/setting/setting-routes.ts'
@@ -49,6 +50,7 @@ import type { Route } from './server/route/route.ts'
 export const routes: readonly Route[] = [
   ...userSessionRoutes,
   ...signInLinkRoutes,
+  ...oidcRoutes,
   ...apiKeyRoutes,
   ...thirdPartyTokenRoutes,
   ...auditRoutes,

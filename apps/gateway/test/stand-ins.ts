@@ -10,6 +10,7 @@ import { ViewSessionServiceService } from '@vitascope/proto/analytics/v1/view_se
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService, AuthenticateResponse } from '@vitascope/proto/auth/v1/api_key'
 import { type AuditEntry, type AuditOutcome, AuditServiceService } from '@vitascope/proto/auth/v1/audit'
+import { OidcServiceService } from '@vitascope/proto/auth/v1/oidc'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
 import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
@@ -190,6 +191,7 @@ const OTHER_SERVICES: readonly ServiceDefinition[] = [
   PlaybackKeyServiceService,
   SessionServiceService,
   SignInLinkServiceService,
+  OidcServiceService,
   PlaybackSessionServiceService,
   PlaybackRulesServiceService,
   EntryServiceService,

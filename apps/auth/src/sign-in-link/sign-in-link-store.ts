@@ -120,12 +120,16 @@ export function signInLinkOutboxHandlers(db: Db, catalogue: Channel): OutboxHand
   }
 }
 
-/** Creates the link, unless an earlier attempt has. Returns undefined if no active user has the address, or has too many links. */
+/**
+ * Creates the link, unless an earlier attempt has. Returns undefined if no active user has the address, or has too many
+ * links. An identity provider decides about the users that it created, so they get no password.
+ */
 async function createResetLink(db: Db, { signInLinkId, email }: ResetRequest): Promise<LinkMail | undefined> {
   return db.transaction(async ({ query }) => {
     const [user] = await query<{ user_id: string; organisation_id: string }>(
       `select u.user_id, u.organisation_id from users u join organisation o using (organisation_id)
-       where lower(u.email) = lower($1) and u.status = 'active' and o.active`,
+       where lower(u.email) = lower($1) and u.status = 'active' and o.active
+         and not exists (select from oidc_identity i where i.user_id = u.user_id and i.is_provisioned)`,
       [email],
     )
     if (!user) return undefined

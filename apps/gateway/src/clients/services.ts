@@ -7,6 +7,7 @@ import { ViewSessionServiceService } from '@vitascope/proto/analytics/v1/view_se
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
+import { OidcServiceService } from '@vitascope/proto/auth/v1/oidc'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
 import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
@@ -66,6 +67,7 @@ export interface Services {
   playbackKeys: Client<typeof PlaybackKeyServiceService>
   sessions: Client<typeof SessionServiceService>
   signInLinks: Client<typeof SignInLinkServiceService>
+  oidc: Client<typeof OidcServiceService>
   playbackPolicies: Client<typeof PlaybackPolicyServiceService>
   playbackRules: Client<typeof PlaybackRulesServiceService>
   playbackSessions: Client<typeof PlaybackSessionServiceService>
@@ -118,6 +120,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     playbackKeys: channels.catalogue.client(PlaybackKeyServiceService),
     sessions: channels.auth.client(SessionServiceService),
     signInLinks: channels.auth.client(SignInLinkServiceService),
+    oidc: channels.auth.client(OidcServiceService),
     playbackPolicies: channels.catalogue.client(PlaybackPolicyServiceService),
     playbackRules: channels.catalogue.client(PlaybackRulesServiceService),
     playbackSessions: channels.catalogue.client(PlaybackSessionServiceService),

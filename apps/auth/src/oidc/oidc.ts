@@ -1,0 +1,116 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { DomainError } from '@vitascope/errors'
+import type { Call } from '@vitascope/grpc'
+import { checkEmail, firstCharacters, isStorable } from '@vitascope/request'
+import { makeKeyValue } from '../key/key-value.ts'
+import { type Client, type Session, toClient } from '../session/session.ts'
+import type { User } from '../user/user.ts'
+import { type OidcChecks, type OidcClaims, type OidcProvider, type OidcSettings, oidcFailed } from './oidc-provider.ts'
+
+/** The user of a provider. */
+export interface OidcUser {
+  issuer: string
+  subject: string
+  /** Email address by which a user is found. */
+  verifiedEmail: string | undefined
+  /** Type from the groups of the provider. Undefined if no group gives access. */
+  userType: 'uploader' | 'standard' | undefined
+  /** The user that is created if it is unknown. Undefined if unknown users are rejected. */
+  created: { organisationId: string; email: string; firstName: string; lastName: string } | undefined
+}
+
+export interface OidcStore {
+  begin(
+    signIn: { stateHash: Buffer; browserHash: Buffer; nonce: string; codeVerifier: string; minutes: number },
+    signal: AbortSignal,
+  ): Promise<Date>
+  /** Deletes and returns a sign-in. Returns undefined if it is unknown, expired, or of another browser. */
+  take(
+    key: { stateHash: Buffer; browserHash: Buffer },
+    signal: AbortSignal,
+  ): Promise<Pick<OidcChecks, 'nonce' | 'codeVerifier'> | undefined>
+  /** Finds or creates the user, and creates a session. Throws OIDC_USER_UNKNOWN, ORGANISATION_INACTIVE and EMAIL_TAKEN. */
+  signIn(user: OidcUser, session: Client & { value: string }, signal: AbortSignal): Promise<{ session: Session; user: User }>
+}
+
+export interface OidcParts {
+  store: OidcStore
+  settings: OidcSettings
+  provider: OidcProvider
+}
+
+/** How long a user may take at the provider. */
+const MINUTES = 10
+const SECRET_BYTES = 32
+const MAX_NAME_LENGTH = 100
+
+/** Begins a sign-in. The state, and a cookie that other browsers lack, protect its end from other sites. */
+export async function beginOidcSignIn(
+  oidc: OidcParts | undefined,
+  redirectUri: string,
+  { signal }: Pick<Call, 'signal'>,
+): Promise<{ authorizationUrl: string; browserSecret: string; expireTime: Date }> {
+  const { provider, store } = requireOidc(oidc)
+  const [state, nonce, codeVerifier, browserSecret] = [makeSecret(), makeSecret(), makeSecret(), makeSecret()]
+  const authorizationUrl = await provider.buildUrl(redirectUri, { state, nonce, codeVerifier })
+  const signIn = { stateHash: hash(state), browserHash: hash(browserSecret), nonce, codeVerifier, minutes: MINUTES }
+  return { authorizationUrl, browserSecret, expireTime: await store.begin(signIn, signal) }
+}
+
+export interface OidcResponse extends Client {
+  redirectUri: string
+  code: string
+  state: string
+  issuer?: string | undefined
+  browserSecret: string
+}
+
+/** Ends a sign-in with the response of the provider. */
+export async function completeOidcSignIn(
+  oidc: OidcParts | undefined,
+  { redirectUri, code, state, issuer, browserSecret, address, userAgent }: OidcResponse,
+  { signal }: Pick<Call, 'signal'>,
+): Promise<{ session: Session; value: string; user: User }> {
+  const { provider, store, settings } = requireOidc(oidc)
+  const checks = await store.take({ stateHash: hash(state), browserHash: hash(browserSecret) }, signal)
+  if (!checks) throw oidcFailed()
+  const redirect = new URL(redirectUri)
+  for (const [name, text] of Object.entries({ code, state, iss: issuer })) if (text !== undefined) redirect.searchParams.set(name, text)
+  const claims = await provider.redeem(redirect, { ...checks, state })
+  if (![claims.issuer, claims.subject].every((text) => text !== '' && isStorable(text))) throw oidcFailed()
+  const value = makeKeyValue()
+  const created = await store.signIn(toOidcUser(claims, settings), { ...toClient({ address, userAgent }), value }, signal)
+  return { ...created, value }
+}
+
+function toOidcUser(claims: OidcClaims, { userTypes, organisationId }: OidcSettings): OidcUser {
+  const { issuer, subject, email, verifiedEmail, firstName, lastName, groups } = claims
+  const types = groups.map((group) => userTypes.get(group))
+  const mapped = types.includes('standard') ? 'standard' : types.find((type) => type !== undefined)
+  const userType = userTypes.size === 0 ? 'uploader' : mapped
+  const isAddress = email !== undefined && checkEmail('email', email).length === 0
+  const toName = (text: string, fallback: string) => (isStorable(text) && firstCharacters(text, MAX_NAME_LENGTH)) || fallback
+  return {
+    issuer,
+    subject,
+    userType,
+    verifiedEmail: verifiedEmail !== undefined && isStorable(verifiedEmail) ? verifiedEmail : undefined,
+    created:
+      organisationId !== undefined && isAddress && verifiedEmail !== undefined && userType !== undefined
+        ? { organisationId, email, firstName: toName(firstName, email), lastName: toName(lastName, '-') }
+        : undefined,
+  }
+}
+
+function requireOidc(oidc: OidcParts | undefined): OidcParts {
+  if (oidc) return oidc
+  throw new DomainError('failed_precondition', 'OIDC_DISABLED', 'no identity provider is configured; sign in by password')
+}
+
+function makeSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url')
+}
+
+function hash(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}
