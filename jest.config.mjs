@@ -23,6 +23,7 @@ export default {
   modulePathIgnorePatterns: [
     '<rootDir>/apps/web/dist',
     '<rootDir>/apps/docs/dist',
+    '<rootDir>/apps/console/dist',
     '<rootDir>/packages/player/dist',
     '<rootDir>/packages/sdk/dist',
     '<rootDir>/packages/cli/dist',

@@ -35,6 +35,10 @@ export const lintChecks: Check[] = [
     run: async () => toProblem(await runCommand('tsc', ['-p', 'apps/web', '--noEmit', '--pretty', 'false'])),
   },
   {
+    name: 'types of the console',
+    run: async () => toProblem(await runCommand('tsc', ['-p', 'apps/console', '--noEmit', '--pretty', 'false'])),
+  },
+  {
     name: 'types of the documentation site',
     run: async () => toProblem(await runCommand('tsc', ['-p', 'apps/docs', '--noEmit', '--pretty', 'false'])),
   },

@@ -20,7 +20,7 @@ export function assemble(root: string, folder: string): void {
     writeManifest(join(root, path), join(folder, path))
     for (const part of ['src', 'migrations']) copy(join(root, path, part), join(folder, path, part))
   }
-  for (const site of ['apps/web/dist', 'apps/docs/dist']) copy(join(root, site), join(folder, site))
+  for (const site of ['apps/web/dist', 'apps/docs/dist', 'apps/console/dist']) copy(join(root, site), join(folder, site))
   for (const name of ['package-lock.json', '.npmrc', 'LICENSE']) copy(join(root, name), join(folder, name))
   writeManifest(root, folder)
 }

@@ -110,6 +110,21 @@ const artefacts: Artefact[] = [
     },
   },
   {
+    name: 'console',
+    // It contains the SDK package, which is generated before.
+    from: [
+      'docs/openapi.json',
+      'packages/sdk/src',
+      'apps/console/src',
+      'apps/console/index.html',
+      'apps/console/vite.config.ts',
+      'apps/console/package.json',
+      'package-lock.json',
+    ],
+    to: 'apps/console/dist',
+    make: (folder) => runOrThrow('vite', ['build', 'apps/console', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']),
+  },
+  {
     name: 'command line package',
     from: [
       'docs/openapi.json',

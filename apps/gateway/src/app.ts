@@ -4,6 +4,7 @@ import type { TransferLimiter } from '@vitascope/process'
 import type { AddressRules } from '@vitascope/security'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
+import { consolePages } from './api/pages/console-pages.ts'
 import { oembedPage } from './api/pages/oembed-page.ts'
 import { createFactsFinder } from './api/pages/page-facts.ts'
 import { playerPages } from './api/pages/player-pages.ts'
@@ -35,6 +36,7 @@ export interface AppDependencies extends ApiDependencies {
   downloads: TransferLimiter
   webDir: string
   docsDir: string
+  consoleDir: string
   doNotTrack: 'respect' | 'ignore'
   corsOrigins: readonly string[]
   trustedProxies: AddressRules
@@ -88,6 +90,7 @@ function expressApp(
   app.use('/player', playerPages(pages))
   app.all('/oembed', toHandler(allowOrigins(['*'])), oembedPage(pages))
   app.all('/upload', uploadPage(dependencies))
+  app.use('/console', consolePages(dependencies))
   app.all(
     '/',
     page('/', (_request, response) => response.redirect(302, '/docs')),

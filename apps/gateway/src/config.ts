@@ -73,10 +73,13 @@ export interface GatewayConfig {
   webDir: string
   /** Folder of the built documentation site. */
   docsDir: string
+  /** Folder of the built console. */
+  consoleDir: string
 }
 
 const WEB_DIR = fileURLToPath(new URL('../../web/dist', import.meta.url))
 const DOCS_DIR = fileURLToPath(new URL('../../docs/dist', import.meta.url))
+const CONSOLE_DIR = fileURLToPath(new URL('../../console/dist', import.meta.url))
 
 export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   const read = readEnvironment(env)
@@ -145,6 +148,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     }),
     webDir: read.text('VITASCOPE_WEB_DIR', { fallback: WEB_DIR, defaultText: '`apps/web/dist`', description: 'The built web pages.' }),
     docsDir: DOCS_DIR,
+    consoleDir: CONSOLE_DIR,
   }
   read.check()
   return config

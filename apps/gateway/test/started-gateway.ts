@@ -35,6 +35,7 @@ export async function startTestGateway(routes: readonly Route[], config: Partial
       doNotTrack: 'respect',
       webDir: '/unreachable',
       docsDir: '/unreachable',
+      consoleDir: '/unreachable',
       ...config,
     },
     routes,

@@ -47,7 +47,7 @@ const NOT_REPEATABLE: ReadonlySet<OperationId> = new Set<OperationId>([
 export function createCaller(transport: Transport, organisationId: string | undefined): Caller {
   const send = <T>(id: OperationId, args: AnyArguments, read: Parameters<typeof transport.send<T>>[1]) => {
     const { method, path, acceptsOrganisation } = findOperation(id)
-    const { signal, timeoutMs, idempotencyKey, body, contentType } = args
+    const { signal, timeoutMs, idempotencyKey, body, contentType, ifMatch, onResponse } = args
     const organisation = organisationId !== undefined && acceptsOrganisation ? { organisation_id: organisationId } : {}
     const query = method === 'GET' ? { ...organisation, ...args.query } : args.query
     const payload = method === 'POST' && isObject(args.payload ?? {}) ? { ...organisation, ...(args.payload as object) } : args.payload
@@ -58,11 +58,12 @@ export function createCaller(transport: Transport, organisationId: string | unde
     }
     return transport.send(
       {
-        ...{ method, operation: id, signal, timeoutMs },
+        ...{ method, operation: id, signal, timeoutMs, onResponse },
         path: `/v2${fillPath(id, path, { ...(organisationId !== undefined && { organisation_id: organisationId }), ...args.path })}${toQuery(query)}`,
         headers: {
           ...(hasPayload && { 'content-type': 'application/json' }),
           ...(contentType !== undefined && { 'content-type': contentType }),
+          ...(ifMatch !== undefined && { 'if-match': ifMatch }),
           ...(method === 'POST' && { 'idempotency-key': idempotencyKey ?? createIdempotencyKey() }),
         },
         body: hasPayload ? JSON.stringify(payload) : (body ?? null),

@@ -19,6 +19,13 @@ export interface CallOptions {
    * for each call, so that retries of the client are safe. Set it to make your own retries safe.
    */
   idempotencyKey?: string
+  /**
+   * `ETag` of the record that the change is for. If the record has changed since then, the call fails with
+   * `record_changed` and changes nothing. Videos, playlists, player settings, themes and overlays support it.
+   */
+  ifMatch?: string | undefined
+  /** Called with each response with a status of 2xx, for example to read its `ETag`. The body must not be read. */
+  onResponse?: ((response: Response) => void) | undefined
 }
 
 type Parameters<Id extends OperationId> = Operations[Id]['parameters']

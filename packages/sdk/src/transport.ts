@@ -18,6 +18,8 @@ export interface HttpRequest {
   isRepeatable: boolean
   /** Number of retries. Default: that of the transport. */
   maxRetries?: number
+  /** Called with each response with a status of 2xx, before its body is read. */
+  onResponse?: ((response: Response) => void) | undefined
 }
 
 /** Sends requests with the API key, and retries them. */
@@ -35,10 +37,13 @@ export interface TransportOptions {
   url: string
   key?: string | undefined
   fetch?: typeof fetch | undefined
+  credentials?: 'omit' | 'same-origin' | undefined
   timeoutMs?: number | undefined
   maxRetries?: number | undefined
 }
 
+/** Without this header, browsers would show a login dialog when a session has ended. */
+const FROM_SCRIPT = { 'x-requested-with': 'XMLHttpRequest' }
 export const MAX_RETRIES = 3
 const DEFAULT_TIMEOUT_MS = 60_000
 /** A longer `Retry-After` is reported to the caller at once. */
@@ -49,7 +54,7 @@ const PROXY_FAILURES = new Set([502, 504])
 
 /** Returns a transport. Throws `invalid_argument` for an invalid option. */
 export function createTransport(options: TransportOptions): Transport {
-  const { key, timeoutMs: defaultTimeoutMs = DEFAULT_TIMEOUT_MS, maxRetries: defaultRetries = MAX_RETRIES } = options
+  const { key, credentials = 'omit', timeoutMs: defaultTimeoutMs = DEFAULT_TIMEOUT_MS, maxRetries: defaultRetries = MAX_RETRIES } = options
   const origin = readUrl(options.url)
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))
     throw invalidArgument('The option key is not an API key: it is empty or has spaces.')
@@ -66,13 +71,19 @@ export function createTransport(options: TransportOptions): Transport {
     try {
       const response = await fetchResponse(origin + path, {
         method,
-        headers: { accept: 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },
+        headers: {
+          accept: 'application/json',
+          ...(credentials === 'same-origin' && FROM_SCRIPT),
+          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+          ...headers,
+        },
         body,
         redirect: 'manual',
-        credentials: 'omit',
+        credentials,
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       })
       if (!response.ok) throw await toResponseError(response, name)
+      request.onResponse?.(response)
       return await read(response, name)
     } catch (error) {
       signal?.throwIfAborted()

@@ -22,6 +22,11 @@ export interface VitascopeOptions {
   playbackKey?: PlaybackKey | undefined
   /** Replacement of the global `fetch`. */
   fetch?: typeof fetch | undefined
+  /**
+   * `same-origin` sends the cookie of a session, for pages of the platform itself whose users have signed in.
+   * Default: `omit`.
+   */
+  credentials?: 'omit' | 'same-origin' | undefined
   /** Milliseconds for one attempt, including its body. Default: 60,000. */
   timeoutMs?: number | undefined
   /**

@@ -34,7 +34,7 @@ export interface ViewTracker {
  * playback quality.
  */
 export function trackView({ video, videoId, getLanguage, shouldAutoplay }: TrackedView, signal: AbortSignal): ViewTracker {
-  if (!isTrackingAllowed(document, navigator)) return { reportedView: undefined, onFailure: () => {}, onSwitch: () => {} }
+  if (!isTrackingAllowed(document, navigator, location.search)) return { reportedView: undefined, onFailure: () => {}, onSwitch: () => {} }
   const id = createViewId()
   const sender = createEventSender(id)
   const reportSender = createReportSender()

@@ -18,5 +18,6 @@ test.each([
 ])('with the page setting %p and the browser settings %j, isTrackingAllowed returns %p', (content, browser, isAllowed) => {
   // Minimal page: it implements only `querySelector`.
   const page = { querySelector: () => (content === '' ? null : { getAttribute: () => content }) } as unknown as ParentNode
-  expect(isTrackingAllowed(page, browser)).toBe(isAllowed)
+  expect(isTrackingAllowed(page, browser, '?loop=1')).toBe(isAllowed)
+  expect(isTrackingAllowed(page, browser, '?loop=1&events=0')).toBe(false)
 })

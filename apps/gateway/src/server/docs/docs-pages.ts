@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
+import { builtAssets } from '../http/built-assets.ts'
 import { page, sendHtml, setPageHeaders } from '../http/page.ts'
 import { domainError } from '../http/problem.ts'
 
@@ -27,7 +28,7 @@ const POLICY = [
  */
 export function docsPages(docsDir: string): Router {
   const router = Router({ caseSensitive: true })
-  router.use('/assets', page('/docs/assets/*', assets(join(docsDir, 'assets'))))
+  router.use('/assets', page('/docs/assets/*', builtAssets(join(docsDir, 'assets'))))
   router.all('/', page('/docs', sendLandingPage(docsDir)))
   router.use(page('/docs/*', redirectFolder(docsDir)))
   router.use(page('/docs/*', pages(docsDir)))
@@ -43,22 +44,6 @@ export function llmsPage(docsDir: string, publicUrl: () => string): RequestHandl
     response.setHeader('Cache-Control', 'no-cache')
     response.type('text/plain').send(text.replaceAll('](/', `](${publicUrl()}/`))
   })
-}
-
-/** File names contain a content hash, so files can be cached permanently. Clients that accept gzip receive the compressed copy. */
-function assets(folder: string): RequestHandler {
-  const serve = express.static(folder, { index: false, redirect: false, dotfiles: 'ignore', immutable: true, maxAge: '1y' })
-  return (request, response, next) => {
-    const { path } = request
-    const isCompressible = /\.(js|css)$/.test(path)
-    if (isCompressible) response.vary('Accept-Encoding')
-    if (isCompressible && request.acceptsEncodings('gzip') && /^[\w./@-]+$/.test(path) && existsSync(join(folder, `${path}.gz`))) {
-      response.type(path.endsWith('.js') ? 'text/javascript' : 'text/css')
-      response.setHeader('Content-Encoding', 'gzip')
-      request.url = `${path}.gz`
-    }
-    serve(request, response, (error?: unknown) => next(error ?? domainError('not_found', 'NOT_FOUND', 'no such file')))
-  }
 }
 
 /** Redirects `/docs/operate` to `/docs/operate/`, whose page has relative links. */

@@ -10,6 +10,7 @@ const context: RequestContext = {
   instance: () => '/v2/sample',
   keyId: undefined,
   secrets: ['a-secret-of-the-caller'],
+  isFromScript: false,
   startedAt: 0,
 }
 
@@ -31,4 +32,10 @@ test('a problem lists at most 100 invalid fields, ten of them in its message', (
   const { problem } = toProblem(invalid(fields), context, 'http://h')
   expect(problem.errors).toEqual(fields.slice(0, 100))
   expect(problem.detail).toBe('bad fields: f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 and 4990 more')
+})
+
+test('scripts of pages receive a challenge for which browsers show no login dialog', () => {
+  const error = domainError('unauthenticated', 'KEY_REQUIRED', 'an API key is required')
+  const challengeFor = (isFromScript: boolean) => toProblem(error, { ...context, isFromScript }, 'http://h').headers['WWW-Authenticate']
+  expect([challengeFor(false), challengeFor(true)]).toEqual(['Basic realm="Vitascope", charset="UTF-8"', 'Bearer realm="Vitascope"'])
 })

@@ -91,7 +91,7 @@ export function toProblem(error: unknown, context: RequestContext, publicUrl: st
         errors: publicError.fields.slice(0, MAX_ERRORS).map(({ field, message }) => ({ field: hide(field), message: hide(message) })),
       }),
   }
-  return { problem, headers: buildHeaders(publicError, status), isInternal: status === 500 }
+  return { problem, headers: buildHeaders(publicError, status, context), isInternal: status === 500 }
 }
 
 /** Returns a problem document (RFC 9457) in the field order of the API. */
@@ -121,17 +121,20 @@ function toPublicError(error: unknown): DomainError | undefined {
   return undefined
 }
 
-function buildHeaders(error: DomainError | undefined, status: number): Record<string, string> {
+function buildHeaders(error: DomainError | undefined, status: number, { isFromScript }: RequestContext): Record<string, string> {
   const retryAfter = error?.retryAfter ?? (status === 429 || status === 503 ? 1 : undefined)
   return {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',
-    // A browser would show a login dialog for the header, in front of the page that has its own.
-    ...(status === 401 && error?.reason !== 'SIGN_IN_EXPIRED' && { 'WWW-Authenticate': 'Basic realm="Vitascope", charset="UTF-8"' }),
+    ...(status === 401 && { 'WWW-Authenticate': isFromScript ? BEARER : BASIC }),
     ...(retryAfter !== undefined && { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter))) }),
     ...(error instanceof RateLimited && error.headers),
   }
 }
+
+const BASIC = 'Basic realm="Vitascope", charset="UTF-8"'
+/** A browser would show a login dialog for `Basic`, and the script would wait until the user closes it. */
+const BEARER = 'Bearer realm="Vitascope"'
 
 /** Returns the title of a code. Example: `video_not_found` becomes "Video not found". */
 function formatTitle(code: string): string {

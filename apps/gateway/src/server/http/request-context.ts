@@ -18,8 +18,15 @@ export interface RequestContext {
   keyId: string | undefined
   /** Strings of the request that must not appear in a response. */
   secrets: string[]
+  /** True if a script of a page sent the request, not the browser itself and not a program. */
+  isFromScript: boolean
   /** `performance.now()` at the start of the request. */
   startedAt: number
+}
+
+/** Browsers omit `Sec-Fetch-Site` on pages without https. The scripts of our pages send `X-Requested-With`. */
+function isFromScript({ headers }: IncomingMessage): boolean {
+  return headers['x-requested-with'] !== undefined || (headers['sec-fetch-site'] !== undefined && headers['sec-fetch-mode'] !== 'navigate')
 }
 
 export const NO_ROUTE = '(no route)'
@@ -36,6 +43,7 @@ export function beginRequest(request: IncomingMessage, response: ContextResponse
     instance: () => (request.url?.startsWith('/v2/') ? '/v2' : '/'),
     keyId: undefined,
     secrets: [],
+    isFromScript: isFromScript(request),
     startedAt: performance.now(),
   }
   response[CONTEXT] = context

@@ -1,0 +1,90 @@
+import { Badge, Button, Select, Stack, Table, Text, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { useSession } from '../api/session.tsx'
+import { formatTime } from '../layout/format.ts'
+import { notifyError } from '../layout/notify.ts'
+import { PageHeader } from '../layout/page-header.tsx'
+import { QueryState } from '../layout/query-state.tsx'
+import { chooseLanguage, LANGUAGES, type Language } from '../translation/start-translation.ts'
+import { describeBrowser } from './describe-browser.ts'
+
+/** The user's own sessions and the language of the console. */
+export function AccountPage() {
+  const { t, i18n } = useTranslation()
+  const { api, user } = useSession()
+  const queryClient = useQueryClient()
+  const sessions = useQuery({ queryKey: ['sessions'], queryFn: ({ signal }) => api.call('listOwnSessions', { signal }) })
+  const end = useMutation({
+    mutationFn: (user_session_id: string) => api.call('endOwnSession', { path: { user_session_id } }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['sessions'] }),
+    onError: notifyError,
+  })
+  return (
+    <>
+      <PageHeader title={t('account.title')} note={user.email} />
+      <Stack gap="xl">
+        <Select
+          label={t('account.language')}
+          data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
+          value={i18n.language}
+          allowDeselect={false}
+          maw={260}
+          onChange={(value) => value && void chooseLanguage(value as Language)}
+        />
+        <section>
+          <Title order={2} size="h4">
+            {t('account.sessions')}
+          </Title>
+          <Text size="sm" c="dimmed" mb="sm">
+            {t('account.sessionsText')}
+          </Text>
+          <QueryState query={sessions}>
+            {(list) => (
+              <Table.ScrollContainer minWidth={620}>
+                <Table verticalSpacing="sm">
+                  <Table.Thead>
+                    <Table.Tr>
+                      <Table.Th>{t('account.browser')}</Table.Th>
+                      <Table.Th>{t('account.address')}</Table.Th>
+                      <Table.Th>{t('account.lastUsed')}</Table.Th>
+                      <Table.Th>{t('account.expires')}</Table.Th>
+                      <Table.Th>
+                        <span className="visually-hidden">{t('common.actions')}</span>
+                      </Table.Th>
+                    </Table.Tr>
+                  </Table.Thead>
+                  <Table.Tbody>
+                    {list.map(({ id, user_agent, address, last_used, time_created, expires, current }) => (
+                      <Table.Tr key={id}>
+                        <Table.Td title={user_agent}>
+                          {describeBrowser(user_agent)} {current && <Badge color="teal">{t('account.current')}</Badge>}
+                        </Table.Td>
+                        <Table.Td>{address}</Table.Td>
+                        <Table.Td className="no-wrap">{formatTime(last_used || time_created)}</Table.Td>
+                        <Table.Td className="no-wrap">{formatTime(expires)}</Table.Td>
+                        <Table.Td ta="right">
+                          {!current && (
+                            <Button
+                              size="xs"
+                              variant="light"
+                              color="red"
+                              loading={end.isPending && end.variables === id}
+                              onClick={() => end.mutate(id)}
+                            >
+                              {t('account.end')}
+                            </Button>
+                          )}
+                        </Table.Td>
+                      </Table.Tr>
+                    ))}
+                  </Table.Tbody>
+                </Table>
+              </Table.ScrollContainer>
+            )}
+          </QueryState>
+        </section>
+      </Stack>
+    </>
+  )
+}

@@ -1,0 +1,28 @@
+import { Vitascope, VitascopeError } from '@vitascope/sdk'
+
+/** Client without an organisation, for signing in. All requests have the cookie of the session, if there is one. */
+export const guestClient = new Vitascope({ url: location.origin, credentials: 'same-origin' })
+
+/** Returns a client whose calls are for an organisation. */
+export function createClient(organisationId: string): Vitascope {
+  return new Vitascope({ url: location.origin, credentials: 'same-origin', organisationId })
+}
+
+/** Returns true if the request was rejected because its session has ended. */
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof VitascopeError && error.status === 401
+}
+
+/** Returns one sentence for people. */
+export function toMessage(error: unknown): string {
+  if (error instanceof VitascopeError && error.fields.length > 0) {
+    return error.fields.map(({ field, message }) => `${field}: ${message}`).join('; ')
+  }
+  return error instanceof VitascopeError ? error.detail : error instanceof Error ? error.message : String(error)
+}
+
+/** Returns the message for a field of a form, or undefined if the error is not about that field. */
+export function fieldMessage(error: unknown, field: string): string | undefined {
+  if (!(error instanceof VitascopeError)) return undefined
+  return error.fields.find((entry) => entry.field === field || entry.field.startsWith(`${field}[`))?.message
+}

@@ -1,0 +1,224 @@
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Center,
+  Group,
+  Loader,
+  NavLink,
+  ScrollArea,
+  Select,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import {
+  IconBook2,
+  IconChartBar,
+  IconKey,
+  IconLogout,
+  IconMoon,
+  IconPlaylist,
+  IconSun,
+  IconUserCircle,
+  IconUsers,
+  IconVideo,
+  IconWebhook,
+} from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { guestClient } from '../api/client.ts'
+import { onSessionEnd } from '../api/query-client.ts'
+import { SESSION_KEY, SessionProvider, useSession, useSessionQuery } from '../api/session.tsx'
+import icon from '../icon.svg'
+import { SignInPage } from '../sign-in/sign-in-page.tsx'
+import { UploadList } from '../upload/upload-list.tsx'
+import { UploadProvider } from '../upload/upload-provider.tsx'
+import { notifyError } from './notify.ts'
+import { FailedState } from './query-state.tsx'
+
+/** Frame of all pages for users who have signed in. Others sign in at the same address. */
+export function SignedInShell() {
+  const session = useSessionQuery()
+  const { t } = useTranslation()
+  if (session.isError) return <FailedState error={session.error} retry={() => void session.refetch()} />
+  if (session.data === null) return <SignInPage />
+  if (session.data === undefined) {
+    return (
+      <Center h="100vh" role="status" aria-label={t('common.loading')}>
+        <Loader />
+      </Center>
+    )
+  }
+  return (
+    <SessionProvider user={session.data.user} key={session.data.user.user_id}>
+      <UploadProvider>
+        <Shell />
+      </UploadProvider>
+    </SessionProvider>
+  )
+}
+
+function Shell() {
+  const { t } = useTranslation()
+  const [opened, { toggle, close }] = useDisclosure(false)
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  useEffect(close, [path])
+  return (
+    <AppShell
+      header={{ height: 56, collapsed: false }}
+      navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding={{ base: 'md', md: 'xl' }}
+    >
+      <a href="#content" className="skip-link">
+        {t('navigation.skip')}
+      </a>
+      <AppShell.Header className="shell-header">
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t('navigation.open')} aria-expanded={opened} />
+            <Link to="/videos" className="brand">
+              <img src={icon} alt="" width={26} height={26} />
+              Vitascope
+            </Link>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <OrganisationSelect />
+            <ColourButton />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm" aria-label={t('navigation.main')}>
+        <Navigation />
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1}>
+        <Outlet />
+      </AppShell.Main>
+      <UploadList />
+      <SessionEnd />
+    </AppShell>
+  )
+}
+
+function Navigation() {
+  const { t } = useTranslation()
+  const { user, mayManageUsers, isSystem } = useSession()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const queryClient = useQueryClient()
+  const signOut = async () => {
+    try {
+      await guestClient.call('signOut')
+      queryClient.clear()
+      queryClient.setQueryData(SESSION_KEY, null)
+    } catch (error) {
+      notifyError(error)
+    }
+  }
+  const items = [
+    { to: '/videos', label: t('navigation.videos'), icon: IconVideo, isShown: true },
+    { to: '/playlists', label: t('navigation.playlists'), icon: IconPlaylist, isShown: true },
+    { to: '/analytics', label: t('navigation.analytics'), icon: IconChartBar, isShown: true },
+    { to: '/webhooks', label: t('navigation.webhooks'), icon: IconWebhook, isShown: mayManageUsers },
+    { to: '/keys', label: t('navigation.keys'), icon: IconKey, isShown: isSystem },
+    { to: '/users', label: t('navigation.users'), icon: IconUsers, isShown: mayManageUsers },
+  ] as const
+  return (
+    <>
+      <AppShell.Section grow component={ScrollArea}>
+        {items
+          .filter(({ isShown }) => isShown)
+          .map(({ to, label, icon: Icon }) => (
+            <NavLink
+              key={to}
+              label={label}
+              leftSection={<Icon size={20} stroke={1.6} aria-hidden="true" />}
+              active={path.startsWith(to)}
+              aria-current={path.startsWith(to) ? 'page' : undefined}
+              className="navigation-link"
+              renderRoot={(props) => <Link to={to} {...props} />}
+            />
+          ))}
+      </AppShell.Section>
+      <AppShell.Section>
+        <NavLink
+          label={t('navigation.documentation')}
+          href="/docs"
+          className="navigation-link"
+          leftSection={<IconBook2 size={20} stroke={1.6} aria-hidden="true" />}
+        />
+        <NavLink
+          label={`${user.first_name} ${user.last_name}`.trim() || user.email}
+          description={t('navigation.account')}
+          leftSection={<IconUserCircle size={20} stroke={1.6} aria-hidden="true" />}
+          active={path === '/account'}
+          className="navigation-link"
+          renderRoot={(props) => <Link to="/account" {...props} />}
+        />
+        <NavLink
+          component="button"
+          label={t('navigation.signOut')}
+          leftSection={<IconLogout size={20} stroke={1.6} aria-hidden="true" />}
+          className="navigation-link"
+          onClick={() => void signOut()}
+        />
+      </AppShell.Section>
+    </>
+  )
+}
+
+function ColourButton() {
+  const { t } = useTranslation()
+  const { setColorScheme } = useMantineColorScheme()
+  const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="lg"
+      aria-label={t('navigation.colours')}
+      onClick={() => setColorScheme(scheme === 'light' ? 'dark' : 'light')}
+    >
+      {scheme === 'light' ? <IconMoon size={20} /> : <IconSun size={20} />}
+    </ActionIcon>
+  )
+}
+
+/** System users see the content of the organisation that they select. */
+function OrganisationSelect() {
+  const { t } = useTranslation()
+  const { api, isSystem, organisationId, selectOrganisation } = useSession()
+  const { data } = useQuery({
+    queryKey: ['organisations'],
+    enabled: isSystem,
+    queryFn: ({ signal }) => api.call('listOrganisationNames', { signal }),
+  })
+  const organisations = Object.entries(data ?? {})
+  if (organisations.length < 2) return null
+  return (
+    <Select
+      aria-label={t('navigation.organisation')}
+      data={organisations.map(([value, label]) => ({ value, label }))}
+      value={organisationId}
+      onChange={(value) => value && selectOrganisation(value)}
+      allowDeselect={false}
+      searchable
+      w={{ base: 130, sm: 220 }}
+    />
+  )
+}
+
+/** The dialog is loaded when the session ends. */
+const SessionEndDialog = lazy(() => import('./session-end-dialog.tsx').then(({ SessionEndDialog: component }) => ({ default: component })))
+
+/** When the session ends under an open page, the user signs in over it, so that nothing typed is lost. */
+function SessionEnd() {
+  const [hasEnded, setEnded] = useState(false)
+  useEffect(() => onSessionEnd(() => setEnded(true)), [])
+  return hasEnded ? (
+    <Suspense>
+      <SessionEndDialog onSignedIn={() => setEnded(false)} />
+    </Suspense>
+  ) : null
+}

@@ -1,0 +1,102 @@
+import { Button, Group, Menu, Modal, Paper, Stack, TagsInput, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQueryClient } from '@tanstack/react-query'
+import type { Schemas } from '@vitascope/sdk'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { toMessage } from '../api/client.ts'
+import { deleteVideo, listDeletions } from '../api/delete-video.ts'
+import { useSession } from '../api/session.tsx'
+import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { notifyError, notifySuccess } from '../layout/notify.ts'
+
+const VISIBILITIES = ['public', 'unlisted', 'private'] as const
+/** Changes are sent in parallel, this many at a time. */
+const AT_ONCE = 4
+
+/** Changes the selected videos. A video that cannot be changed does not prevent the changes of the others. */
+export function BulkBar({ videos, clear }: { videos: readonly Schemas['Video'][]; clear: () => void }) {
+  const { t } = useTranslation()
+  const session = useSession()
+  const { api } = session
+  const queryClient = useQueryClient()
+  const [isTagging, { open, close }] = useDisclosure(false)
+  const [tags, setTags] = useState<string[]>([])
+
+  const changeAll = async (changed: readonly Schemas['Video'][], change: (video: Schemas['Video']) => Promise<unknown>) => {
+    const failures: unknown[] = []
+    const waiting = [...changed]
+    const worker = async () => {
+      for (let video = waiting.shift(); video; video = waiting.shift()) await change(video).catch((error: unknown) => failures.push(error))
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, worker))
+    await queryClient.invalidateQueries({ queryKey: ['videos'] })
+    const count = changed.length - failures.length
+    if (count > 0) notifySuccess(t('library.changed', { count }))
+    if (failures.length > 0) notifyError(new Error(t('library.failedSome', { count: failures.length, reason: toMessage(failures[0]) })))
+    clear()
+  }
+  return (
+    <Paper withBorder p="xs" mb="md" className="bulk-bar" role="region" aria-label={t('library.selected', { count: videos.length })}>
+      <Group gap="sm">
+        <Text size="sm" fw={600} px="xs">
+          {t('library.selected', { count: videos.length })}
+        </Text>
+        <Menu>
+          <Menu.Target>
+            <Button variant="default" size="xs">
+              {t('library.setVisibility')}
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {VISIBILITIES.map((visibility) => (
+              <Menu.Item
+                key={visibility}
+                onClick={() =>
+                  void changeAll(videos, ({ video_id }) => api.call('updateVideo', { path: { video_id }, payload: { visibility } }))
+                }
+              >
+                {t(`visibility.${visibility}`)}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+        <Button variant="default" size="xs" onClick={open}>
+          {t('library.addTags')}
+        </Button>
+        <ConfirmButton
+          size="xs"
+          title={t('library.deleteMany')}
+          text={t('library.deleteText')}
+          confirm={t('common.delete')}
+          onConfirm={() => changeAll(listDeletions(session, videos), (video) => deleteVideo(session, video))}
+        >
+          {t('common.delete')}
+        </ConfirmButton>
+        <Button variant="subtle" size="xs" onClick={clear}>
+          {t('common.cancel')}
+        </Button>
+      </Group>
+      <Modal
+        opened={isTagging}
+        onClose={close}
+        title={t('library.addTags')}
+        centered
+        closeButtonProps={{ 'aria-label': t('common.close') }}
+      >
+        <Stack>
+          <TagsInput label={t('video.tags')} description={t('library.tagsHelp')} value={tags} onChange={setTags} data-autofocus />
+          <Button
+            onClick={() => {
+              if (tags.length === 0) return
+              close()
+              void changeAll(videos, ({ video_id }) => api.call('addVideoTagsWithoutTags', { path: { video_id }, payload: { tags } }))
+            }}
+          >
+            {t('library.addTags')}
+          </Button>
+        </Stack>
+      </Modal>
+    </Paper>
+  )
+}

@@ -1,0 +1,145 @@
+import { Badge, Button, Group, Modal, PasswordInput, Select, Stack, Table, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconPlus, IconUsers } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { fieldMessage } from '../api/client.ts'
+import { useSession } from '../api/session.tsx'
+import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { formatTime } from '../layout/format.ts'
+import { notifyError, notifySuccess } from '../layout/notify.ts'
+import { PageHeader } from '../layout/page-header.tsx'
+import { EmptyState, QueryState } from '../layout/query-state.tsx'
+import { valueLabel } from '../translation/value-label.ts'
+
+const ROLES = ['uploader', 'standard', 'system'] as const
+
+/** Users of the organisation. */
+export function UsersPage() {
+  const { t } = useTranslation()
+  const { api, organisationId, user: self } = useSession()
+  const queryClient = useQueryClient()
+  const [isAdding, { open, close }] = useDisclosure(false)
+  const users = useQuery({ queryKey: ['users', organisationId], queryFn: ({ signal }) => api.call('listUsers', { signal }) })
+  const remove = async (email_or_user_id: string) => {
+    await api.call('deleteUser', { path: { email_or_user_id } })
+    await queryClient.invalidateQueries({ queryKey: ['users'] })
+  }
+  return (
+    <>
+      <PageHeader title={t('users.title')}>
+        <Button leftSection={<IconPlus size={18} aria-hidden="true" />} onClick={open}>
+          {t('users.add')}
+        </Button>
+      </PageHeader>
+      <AddUser opened={isAdding} close={close} />
+      <QueryState query={users}>
+        {(list) =>
+          list.length === 0 ? (
+            <EmptyState icon={<IconUsers size={28} />} title={t('users.none')} />
+          ) : (
+            <Table.ScrollContainer minWidth={620}>
+              <Table verticalSpacing="sm">
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>{t('common.name')}</Table.Th>
+                    <Table.Th>{t('users.email')}</Table.Th>
+                    <Table.Th>{t('users.role')}</Table.Th>
+                    <Table.Th>{t('common.created')}</Table.Th>
+                    <Table.Th>
+                      <span className="visually-hidden">{t('common.actions')}</span>
+                    </Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {list.map(({ user_id, first_name, last_name, email, user_type, time_created }) => (
+                    <Table.Tr key={user_id}>
+                      <Table.Td>{`${first_name} ${last_name}`}</Table.Td>
+                      <Table.Td>{email}</Table.Td>
+                      <Table.Td>
+                        <Badge variant="light">{valueLabel('users.short', user_type)}</Badge>
+                      </Table.Td>
+                      <Table.Td className="no-wrap">{formatTime(time_created)}</Table.Td>
+                      <Table.Td ta="right">
+                        {user_id !== self.user_id && (
+                          <ConfirmButton
+                            size="xs"
+                            title={t('users.deleteTitle', { name: `${first_name} ${last_name}` })}
+                            text={t('users.deleteText')}
+                            confirm={t('common.delete')}
+                            onConfirm={() => remove(user_id)}
+                          >
+                            {t('common.delete')}
+                          </ConfirmButton>
+                        )}
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </Table.ScrollContainer>
+          )
+        }
+      </QueryState>
+    </>
+  )
+}
+
+function AddUser({ opened, close }: { opened: boolean; close: () => void }) {
+  const { t } = useTranslation()
+  const { api, organisationId, isSystem } = useSession()
+  const queryClient = useQueryClient()
+  const empty = { first_name: '', last_name: '', email: '', password: '' }
+  const [form, setForm] = useState(empty)
+  const [role, setRole] = useState<(typeof ROLES)[number]>('uploader')
+  const add = useMutation({
+    mutationFn: () => api.call('createUser', { payload: { ...form, user_type: role, organisation_id: organisationId } }),
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: ['users'] })
+      notifySuccess(t('common.saved'))
+      setForm(empty)
+      close()
+    },
+    onError: notifyError,
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    add.mutate()
+  }
+  const text = (field: keyof typeof empty) => ({
+    value: form[field],
+    required: true,
+    error: fieldMessage(add.error, field),
+    onChange: ({ currentTarget: { value } }: { currentTarget: { value: string } }) => setForm((before) => ({ ...before, [field]: value })),
+  })
+  return (
+    <Modal opened={opened} onClose={close} title={t('users.add')} centered closeButtonProps={{ 'aria-label': t('common.close') }}>
+      <form onSubmit={submit}>
+        <Stack>
+          <Group grow align="flex-start">
+            <TextInput label={t('users.firstName')} data-autofocus {...text('first_name')} />
+            <TextInput label={t('users.lastName')} {...text('last_name')} />
+          </Group>
+          <TextInput label={t('users.email')} type="email" {...text('email')} />
+          <Select
+            label={t('users.role')}
+            data={ROLES.filter((name) => name !== 'system' || isSystem).map((value) => ({ value, label: t(`users.${value}`) }))}
+            value={role}
+            allowDeselect={false}
+            onChange={(value) => setRole(ROLES.find((name) => name === value) ?? 'uploader')}
+          />
+          <PasswordInput
+            label={t('users.password')}
+            description={t('users.passwordHelp')}
+            autoComplete="new-password"
+            {...text('password')}
+          />
+          <Button type="submit" loading={add.isPending}>
+            {t('users.add')}
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,19 @@
+import { Badge, createTheme, type MantineColorsTuple } from '@mantine/core'
+
+/** Indigo of the logo. The sixth and the eighth shade have a contrast of at least 4.5 to white. */
+const indigo: MantineColorsTuple = [
+  ...(['#eef0ff', '#dadefa', '#b2b9f0', '#8892e7', '#6471df'] as const),
+  ...(['#4d5cdb', '#3f50d6', '#3241bf', '#2b39ab', '#223197'] as const),
+]
+
+export const theme = createTheme({
+  primaryColor: 'indigo',
+  primaryShade: { light: 6, dark: 5 },
+  colors: { indigo },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
+  components: { Badge: Badge.extend({ defaultProps: { variant: 'light' } }) },
+  headings: { fontWeight: '650' },
+})

@@ -1,0 +1,81 @@
+import { Button, Divider, FileButton, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { IconUpload } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { toMessage } from '../api/client.ts'
+import { useSession } from '../api/session.tsx'
+import { notifyError, notifySuccess } from '../layout/notify.ts'
+
+/** Selects files, or addresses from which the platform fetches videos. */
+export function UploadDialog({ close, onFiles }: { close: () => void; onFiles: (files: readonly File[]) => void }) {
+  const { t } = useTranslation()
+  const { api } = useSession()
+  const queryClient = useQueryClient()
+  const [addresses, setAddresses] = useState('')
+  const [isRunning, setRunning] = useState(false)
+  const lines = addresses.split('\n').flatMap((line) => line.trim() || [])
+  const fetchAll = async () => {
+    setRunning(true)
+    const failed: string[] = []
+    let reason = ''
+    for (const url of lines) {
+      try {
+        await api.videos.create({ url })
+      } catch (error) {
+        failed.push(url)
+        reason = `${url}: ${toMessage(error)}`
+      }
+    }
+    setRunning(false)
+    // Addresses that failed stay, so that they can be corrected.
+    setAddresses(failed.join('\n'))
+    if (failed.length > 0) notifyError(new Error(reason))
+    if (failed.length < lines.length) notifySuccess(t('upload.fetching', { count: lines.length - failed.length }))
+    if (failed.length === 0) close()
+    await queryClient.invalidateQueries({ queryKey: ['videos'] })
+  }
+  return (
+    <Modal opened onClose={close} title={t('upload.title')} centered size="lg" closeButtonProps={{ 'aria-label': t('common.close') }}>
+      <Stack>
+        <FileButton
+          multiple
+          accept="video/*,audio/*,.mkv,.mxf,.ts,.m2ts"
+          onChange={(files) => {
+            onFiles(files)
+            close()
+          }}
+        >
+          {(props) => (
+            <button type="button" className="file-area" {...props} data-autofocus>
+              <IconUpload size={30} stroke={1.4} aria-hidden="true" />
+              <Text fw={600}>{t('upload.select')}</Text>
+              <Text size="sm" c="dimmed">
+                {t('upload.drop')}
+              </Text>
+            </button>
+          )}
+        </FileButton>
+        <Divider label={t('upload.byUrl')} />
+        <Textarea
+          label={t('upload.urlLabel')}
+          description={t('upload.urlHelp')}
+          placeholder="https://www.example.org/launch.mp4"
+          autosize
+          minRows={2}
+          maxRows={8}
+          value={addresses}
+          onChange={(event) => setAddresses(event.currentTarget.value)}
+        />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            {t('common.cancel')}
+          </Button>
+          <Button disabled={lines.length === 0} loading={isRunning} onClick={() => void fetchAll()}>
+            {t('upload.start')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,136 @@
+import type { Vitascope } from '@vitascope/sdk'
+import { toMessage } from '../api/client.ts'
+import { forgetUpload, recallUpload, rememberUpload } from './stored-uploads.ts'
+
+/** One file of the list. */
+export interface UploadItem {
+  key: string
+  name: string
+  state: 'waiting' | 'sending' | 'paused' | 'encoding' | 'done' | 'failed'
+  percent: number
+  /** Set when the upload is complete. */
+  videoId?: string
+  reason?: string
+}
+
+export interface UploadQueue {
+  /** Adds files and folders. Returns the names of files that are not videos. */
+  add(files: readonly File[]): string[]
+  pause(key: string): void
+  /** Continues a paused or failed upload. */
+  resume(key: string): void
+  /** Removes an upload from the list. One that has not ended is aborted. */
+  remove(key: string): void
+  removeEnded(): void
+  setApi(api: Vitascope, organisationId: string): void
+}
+
+interface Entry {
+  item: UploadItem
+  file: File
+  api: Vitascope
+  organisationId: string
+  abort: AbortController | undefined
+}
+
+/** Files are sent this many at a time. More do not make them arrive earlier. */
+const AT_ONCE = 2
+const VIDEO_NAME = /\.(mp4|m4v|mov|mkv|webm|avi|mpe?g|ts|m2ts|mts|wmv|flv|3gp|ogv|mxf|vob|divx|asf|mp3|m4a|wav|flac|ogg|opus|aac)$/i
+
+/**
+ * Sends files one after another. An upload that was paused, or interrupted by the end of the page, continues where it
+ * stopped when the same file is added again.
+ */
+export function createUploadQueue({
+  onChange,
+  onVideo,
+}: {
+  onChange: (items: readonly UploadItem[]) => void
+  onVideo: () => void
+}): UploadQueue {
+  let entries: Entry[] = []
+  let target: { api: Vitascope; organisationId: string } | undefined
+  let count = 0
+
+  const report = () => onChange(entries.map(({ item }) => item))
+  const change = (entry: Entry, changes: Partial<UploadItem>) => {
+    entry.item = { ...entry.item, ...changes }
+    report()
+  }
+  const find = (key: string) => entries.find(({ item }) => item.key === key)
+
+  function startNext(): void {
+    const sending = entries.filter(({ item }) => item.state === 'sending').length
+    for (const entry of entries.filter(({ item }) => item.state === 'waiting').slice(0, Math.max(0, AT_ONCE - sending))) void send(entry)
+  }
+
+  async function send(entry: Entry): Promise<void> {
+    const { file, api, organisationId } = entry
+    const abort = new AbortController()
+    entry.abort = abort
+    const uploadId = recallUpload(file, organisationId)
+    change(entry, { state: 'sending' })
+    try {
+      const { id } = await api.videos.upload(file, {
+        title: file.name.replace(/\.[^.]+$/, ''),
+        signal: abort.signal,
+        ...(uploadId !== undefined && { uploadId }),
+        onStart: (started) => rememberUpload(file, organisationId, started),
+        onProgress: ({ sentBytes }) => change(entry, { percent: file.size === 0 ? 100 : Math.floor((100 * sentBytes) / file.size) }),
+      })
+      forgetUpload(file, organisationId)
+      change(entry, { state: 'encoding', percent: 0, videoId: id })
+      onVideo()
+      startNext()
+      await api.videos.waitUntilReady(id, { signal: abort.signal, onProgress: ({ status }) => change(entry, { percent: status.progress }) })
+      change(entry, { state: 'done', percent: 100 })
+    } catch (error) {
+      if (abort.signal.aborted) return
+      change(entry, { state: 'failed', reason: toMessage(error) })
+    } finally {
+      onVideo()
+      startNext()
+    }
+  }
+
+  return {
+    add(files) {
+      const skipped: string[] = []
+      for (const file of files) {
+        if (!file.type.startsWith('video/') && !file.type.startsWith('audio/') && !VIDEO_NAME.test(file.name)) skipped.push(file.name)
+        else if (target)
+          entries.push({ item: { key: `${++count}`, name: file.name, state: 'waiting', percent: 0 }, file, ...target, abort: undefined })
+      }
+      report()
+      startNext()
+      return skipped
+    },
+    pause(key) {
+      const entry = find(key)
+      if (entry?.item.state !== 'sending' && entry?.item.state !== 'waiting') return
+      change(entry, { state: 'paused' })
+      entry.abort?.abort()
+      startNext()
+    },
+    resume(key) {
+      const entry = find(key)
+      if (entry?.item.state !== 'paused' && entry?.item.state !== 'failed') return
+      change(entry, { state: 'waiting', reason: '' })
+      startNext()
+    },
+    remove(key) {
+      const entry = find(key)
+      entry?.abort?.abort()
+      entries = entries.filter((other) => other !== entry)
+      report()
+      startNext()
+    },
+    removeEnded() {
+      entries = entries.filter(({ item }) => item.state !== 'done')
+      report()
+    },
+    setApi(api, organisationId) {
+      target = { api, organisationId }
+    },
+  }
+}

@@ -1,0 +1,234 @@
+import { Anchor, Button, FileInput, Group, Paper, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { IconMessage2, IconPlus } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Schemas } from '@vitascope/sdk'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { fieldMessage } from '../api/client.ts'
+import { useSession } from '../api/session.tsx'
+import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { notifyError, notifySuccess } from '../layout/notify.ts'
+import { EmptyState, QueryState } from '../layout/query-state.tsx'
+import { type Cue, formatVtt, parseVtt } from './web-vtt.ts'
+
+type CaptionFormat = 'srt' | 'sbv' | 'sub' | 'vtt'
+const FORMATS: readonly CaptionFormat[] = ['vtt', 'srt', 'sbv', 'sub']
+
+/** Captions of a video: upload, edit, download and delete. */
+export function CaptionsTab({ video }: { video: Schemas['Video'] }) {
+  const { t } = useTranslation()
+  const [isAdding, setAdding] = useState(false)
+  const [editedId, setEditedId] = useState<string>()
+  const { data: captions } = video.captions
+  const edited = captions.find(({ caption_id }) => caption_id === editedId)
+  if (edited) return <CaptionEditor caption={edited} close={() => setEditedId(undefined)} />
+  return (
+    <Stack>
+      {captions.length === 0 && !isAdding && <EmptyState icon={<IconMessage2 size={28} />} title={t('video.noCaptions')} />}
+      <Stack gap="xs" component="ul" className="plain-list">
+        {captions.map((caption) => (
+          <CaptionRow key={caption.caption_id} caption={caption} videoId={video.video_id} edit={() => setEditedId(caption.caption_id)} />
+        ))}
+      </Stack>
+      {isAdding ? (
+        <AddCaptions video={video} close={() => setAdding(false)} />
+      ) : (
+        <Group>
+          <Button variant="default" leftSection={<IconPlus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
+            {t('video.captionAdd')}
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+type Caption = Schemas['Video']['captions']['data'][number]
+
+function CaptionRow({ caption, videoId, edit }: { caption: Caption; videoId: string; edit: () => void }) {
+  const { t } = useTranslation()
+  const { api } = useSession()
+  const queryClient = useQueryClient()
+  const { caption_id, title, language } = caption
+  const remove = async () => {
+    await api.call('deleteCaption', { path: { id_or_caption_id: caption_id } })
+    await queryClient.invalidateQueries({ queryKey: ['video', videoId] })
+  }
+  return (
+    <Paper withBorder p="sm" component="li">
+      <Group justify="space-between">
+        <div>
+          <Text fw={600}>{title}</Text>
+          <Text size="xs" c="dimmed">
+            {language}
+          </Text>
+        </div>
+        <Group gap="xs">
+          {(['vtt', 'srt'] as const).map((format) => (
+            <Anchor key={format} size="sm" href={`/v2/caption/${caption_id}.${format}`} download={`${title}.${format}`}>
+              {t('video.captionDownload', { format: format.toUpperCase() })}
+            </Anchor>
+          ))}
+          <Button size="xs" variant="default" onClick={edit}>
+            {t('video.captionEdit')}
+          </Button>
+          <ConfirmButton
+            size="xs"
+            title={t('video.captionDelete', { title })}
+            text={t('video.captionDeleteText')}
+            confirm={t('common.delete')}
+            onConfirm={remove}
+          >
+            {t('common.delete')}
+          </ConfirmButton>
+        </Group>
+      </Group>
+    </Paper>
+  )
+}
+
+function AddCaptions({ video, close }: { video: Schemas['Video']; close: () => void }) {
+  const { t } = useTranslation()
+  const { api } = useSession()
+  const queryClient = useQueryClient()
+  const [title, setTitle] = useState('')
+  const [language, setLanguage] = useState('')
+  const [file, setFile] = useState<File | null>(null)
+  const add = useMutation({
+    mutationFn: async (source: File) => {
+      const format = FORMATS.find((name) => source.name.toLowerCase().endsWith(`.${name}`)) ?? 'vtt'
+      await api.call('createCaptions', { payload: { media_id: video.media_id, title, language, format, content: await source.text() } })
+    },
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: ['video', video.video_id] })
+      notifySuccess(t('common.saved'))
+      close()
+    },
+    onError: notifyError,
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (file) add.mutate(file)
+  }
+  return (
+    <Paper withBorder p="md">
+      <form onSubmit={submit}>
+        <Stack>
+          <Group grow align="flex-start">
+            <TextInput
+              label={t('video.captionTitle')}
+              placeholder="English"
+              required
+              value={title}
+              error={fieldMessage(add.error, 'title')}
+              onChange={(event) => setTitle(event.currentTarget.value)}
+            />
+            <TextInput
+              label={t('video.captionLanguage')}
+              description={t('video.languageHelp')}
+              required
+              value={language}
+              error={fieldMessage(add.error, 'language')}
+              onChange={(event) => setLanguage(event.currentTarget.value)}
+            />
+          </Group>
+          <FileInput
+            label={t('video.captionFile')}
+            accept=".vtt,.srt,.sbv,.sub"
+            required
+            clearable
+            clearButtonProps={{ 'aria-label': t('common.delete') }}
+            value={file}
+            error={fieldMessage(add.error, 'content')}
+            onChange={setFile}
+          />
+          <Group>
+            <Button type="submit" loading={add.isPending}>
+              {t('video.captionAdd')}
+            </Button>
+            <Button variant="default" onClick={close}>
+              {t('common.cancel')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Paper>
+  )
+}
+
+/** Lines of captions next to the player. */
+function CaptionEditor({ caption, close }: { caption: Caption; close: () => void }) {
+  const { t } = useTranslation()
+  const { api } = useSession()
+  const path = { id_or_caption_id: caption.caption_id }
+  const lines = useQuery({
+    queryKey: ['caption', caption.caption_id],
+    // The form keeps what was typed.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    queryFn: async ({ signal }) =>
+      parseVtt(String(await api.call('getCaption', { path: { id: caption.caption_id, format: 'vtt' }, signal }))),
+  })
+  const save = async (cues: readonly Cue[]) => {
+    await api.call('updateCaption', { path, payload: { format: 'vtt', content: formatVtt(cues) } })
+    notifySuccess(t('common.saved'))
+    close()
+  }
+  return (
+    <Stack>
+      <Text fw={600}>
+        {caption.title} · {t('video.captionLines')}
+      </Text>
+      <QueryState query={lines}>{(cues) => <CueList initial={cues} save={save} close={close} />}</QueryState>
+    </Stack>
+  )
+}
+
+function CueList({ initial, save, close }: { initial: readonly Cue[]; save: (cues: readonly Cue[]) => Promise<void>; close: () => void }) {
+  const { t } = useTranslation()
+  const [cues, setCues] = useState(initial)
+  const saving = useMutation({ mutationFn: () => save(cues), onError: notifyError })
+  const change = (index: number, changes: Partial<Cue>) =>
+    setCues((before) => before.map((cue, at) => (at === index ? { ...cue, ...changes } : cue)))
+  return (
+    <>
+      <Stack gap="xs" className="caption-lines" tabIndex={0} role="group" aria-label={t('video.captionLines')}>
+        {cues.map((cue, index) => (
+          <Group key={index} wrap="nowrap" align="flex-start" gap="xs">
+            <Stack gap={4} w={120}>
+              <TextInput
+                size="xs"
+                aria-label={`${t('video.captionStart')} ${index + 1}`}
+                value={cue.start}
+                onChange={(event) => change(index, { start: event.currentTarget.value })}
+              />
+              <TextInput
+                size="xs"
+                aria-label={`${t('video.captionEnd')} ${index + 1}`}
+                value={cue.end}
+                onChange={(event) => change(index, { end: event.currentTarget.value })}
+              />
+            </Stack>
+            <Textarea
+              size="sm"
+              flex={1}
+              autosize
+              minRows={2}
+              aria-label={t('video.captionText', { number: index + 1 })}
+              value={cue.text}
+              onChange={(event) => change(index, { text: event.currentTarget.value })}
+            />
+          </Group>
+        ))}
+      </Stack>
+      <Group>
+        <Button loading={saving.isPending} disabled={cues === initial} onClick={() => saving.mutate()}>
+          {t('video.captionSave')}
+        </Button>
+        <Button variant="default" onClick={close}>
+          {t('common.cancel')}
+        </Button>
+      </Group>
+    </>
+  )
+}

@@ -1,0 +1,162 @@
+import { Alert, Button, Divider, Group, Stack, Switch, Text, Textarea, TextInput, Title } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Schemas } from '@vitascope/sdk'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { fieldMessage } from '../api/client.ts'
+import { useSession } from '../api/session.tsx'
+import { notifyError, notifySuccess } from '../layout/notify.ts'
+
+/** Who may watch a video, and why a viewer cannot. */
+export function ProtectionTab({ video }: { video: Schemas['Video'] }) {
+  return (
+    <Stack gap="lg">
+      <ProtectionForm video={video} />
+      <Divider />
+      <ExplainForm videoId={video.video_id} />
+    </Stack>
+  )
+}
+
+function ProtectionForm({ video }: { video: Schemas['Video'] }) {
+  const { t } = useTranslation()
+  const { api } = useSession()
+  const queryClient = useQueryClient()
+  const [requiresToken, setRequiresToken] = useState(video.security.token_required_platform)
+  const [expiry, setExpiry] = useState(toLocalTime(video.content_expiry.time ?? ''))
+  const [addresses, setAddresses] = useState<string>()
+  const save = useMutation({
+    mutationFn: () =>
+      api.call('updateVideo', {
+        path: { video_id: video.video_id },
+        payload: {
+          security: {
+            token_required_platform: requiresToken,
+            ...(addresses !== undefined && { allowed_ips: addresses.split('\n').flatMap((line) => line.trim() || []) }),
+          },
+          content_expiry: { message: video.content_expiry.message, time: toUtcTime(expiry) },
+        },
+      }),
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: ['video', video.video_id] })
+      notifySuccess(t('common.saved'))
+    },
+    onError: notifyError,
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Switch
+          label={t('video.tokenRequired')}
+          description={t('video.tokenHelp')}
+          checked={requiresToken}
+          onChange={(event) => setRequiresToken(event.currentTarget.checked)}
+        />
+        <TextInput
+          label={t('video.expiry')}
+          type="datetime-local"
+          value={expiry}
+          error={fieldMessage(save.error, 'content_expiry')}
+          onChange={(event) => setExpiry(event.currentTarget.value)}
+        />
+        <Textarea
+          label={t('video.addresses')}
+          description={t('video.addressesHelp')}
+          placeholder={video.security.is_ip_restricted ? t('video.addressesKept') : '192.0.2.0/24'}
+          autosize
+          minRows={2}
+          value={addresses ?? ''}
+          error={fieldMessage(save.error, 'security')}
+          onChange={(event) => setAddresses(event.currentTarget.value)}
+        />
+        <Group>
+          <Button type="submit" loading={save.isPending}>
+            {t('common.save')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function ExplainForm({ videoId }: { videoId: string }) {
+  const { t } = useTranslation()
+  const { api } = useSession()
+  const [address, setAddress] = useState('')
+  const [referrer, setReferrer] = useState('')
+  const explain = useMutation({
+    mutationFn: () =>
+      api.call('explainPlaybackDecision', {
+        payload: {
+          video_id: videoId,
+          kind: 'manifest',
+          address: address.trim(),
+          ...(referrer.trim() !== '' && { referrer: referrer.trim() }),
+        },
+      }),
+    onError: notifyError,
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    explain.mutate()
+  }
+  const { data } = explain
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <div>
+          <Title order={2} size="h4">
+            {t('video.explain')}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {t('video.explainText')}
+          </Text>
+        </div>
+        <TextInput
+          label={t('video.viewerAddress')}
+          placeholder="192.0.2.7"
+          required
+          value={address}
+          error={fieldMessage(explain.error, 'address')}
+          onChange={(event) => setAddress(event.currentTarget.value)}
+        />
+        <TextInput
+          label={t('video.viewerPage')}
+          placeholder="https://www.example.org/courses/1"
+          value={referrer}
+          error={fieldMessage(explain.error, 'referrer')}
+          onChange={(event) => setReferrer(event.currentTarget.value)}
+        />
+        <Group>
+          <Button type="submit" variant="default" loading={explain.isPending}>
+            {t('video.check')}
+          </Button>
+        </Group>
+        {data && (
+          <Alert
+            color={data.allowed ? 'teal' : 'red'}
+            title={data.allowed ? t('video.allowed') : t('video.denied', { code: data.code })}
+            role="status"
+          >
+            {t('video.decidedBy', { part: [data.decided_by, data.rule?.name, data.message].filter(Boolean).join(', ') })}
+          </Alert>
+        )}
+      </Stack>
+    </form>
+  )
+}
+
+/** Returns the value of an input for a local time. Times of the API are in UTC. */
+function toLocalTime(text: string): string {
+  if (text === '') return ''
+  const time = new Date(`${text.replace(' ', 'T')}Z`)
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+function toUtcTime(local: string): string {
+  return local === '' ? '' : new Date(local).toISOString().slice(0, 19).replace('T', ' ')
+}

@@ -1,0 +1,53 @@
+import { Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { Schemas } from '@vitascope/sdk'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { DayChart } from '../analytics/day-chart.tsx'
+import { Figures } from '../analytics/figures.tsx'
+import { HeatBar } from '../analytics/heat-bar.tsx'
+import { PeriodSelect, periodOf } from '../analytics/period.tsx'
+import { useSession } from '../api/session.tsx'
+import { QueryState } from '../layout/query-state.tsx'
+
+/** Views of one video, and the parts of it that were watched. */
+export function VideoAnalyticsTab({ video }: { video: Schemas['Video'] }) {
+  const { t } = useTranslation()
+  const { api, organisationId } = useSession()
+  const [days, setDays] = useState(30)
+  const period = periodOf(days)
+  const path = { organisation_id: organisationId, video_id: video.video_id }
+  const report = useQuery({
+    queryKey: ['video views', video.video_id, days],
+    queryFn: async ({ signal }) => {
+      const [views, perDay, heat] = await Promise.all([
+        api.call('getVideoViews', { path, query: period, signal }),
+        api.call('listVideoViewsByDay', { path, query: period, signal }),
+        api.call('getVideoHeatmap', { path, query: period, signal }),
+      ])
+      return { views, perDay, heat }
+    },
+  })
+  return (
+    <Stack>
+      <PeriodSelect days={days} setDays={setDays} />
+      <QueryState query={report}>
+        {({ views, perDay, heat }) => (
+          <Stack gap="lg">
+            <Figures views={views} />
+            <DayChart rows={perDay} period={period} />
+            <div>
+              <Title order={2} size="h4">
+                {t('analytics.heatmap')}
+              </Title>
+              <Text size="sm" c="dimmed" mb="xs">
+                {t('analytics.heatmapText')}
+              </Text>
+              <HeatBar watched={heat.watched} cellSeconds={heat.cell_seconds} />
+            </div>
+          </Stack>
+        )}
+      </QueryState>
+    </Stack>
+  )
+}

@@ -1,0 +1,44 @@
+/** One line of captions. Times are as in the file, such as `00:00:01.000`. */
+export interface Cue {
+  start: string
+  end: string
+  /** Settings of the cue behind its times, such as `align:start`. */
+  settings: string
+  text: string
+}
+
+const TIMES = /^\s*((?:\d+:)?\d{2}:\d{2}[.,]\d{3})\s+-->\s+((?:\d+:)?\d{2}:\d{2}[.,]\d{3})(.*)$/
+
+/** Returns the cues of a WebVTT file of the platform. Blocks without times are omitted. */
+export function parseVtt(content: string): Cue[] {
+  return content
+    .replaceAll('\r\n', '\n')
+    .split(/\n{2,}/)
+    .flatMap((block) => {
+      const lines = block.split('\n')
+      const at = lines.findIndex((line) => TIMES.test(line))
+      const [, start = '', end = '', settings = ''] = TIMES.exec(lines[at] ?? '') ?? []
+      return at === -1
+        ? []
+        : [
+            {
+              start,
+              end,
+              settings: settings.trim(),
+              text: lines
+                .slice(at + 1)
+                .join('\n')
+                .trimEnd(),
+            },
+          ]
+    })
+}
+
+/** Returns a WebVTT file. A line break that would end a cue is removed. */
+export function formatVtt(cues: readonly Cue[]): string {
+  const blocks = cues.map(
+    ({ start, end, settings, text }) =>
+      `${start.trim()} --> ${end.trim()}${settings && ` ${settings}`}\n${text.trim().replaceAll(/\n{2,}/g, '\n')}`,
+  )
+  return `WEBVTT\n\n${blocks.join('\n\n')}\n`
+}

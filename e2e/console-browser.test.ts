@@ -1,0 +1,379 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Api } from './support/api.ts'
+import { checkState } from './support/page-state.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { createTenant, type Tenant, type VideoRecord } from './support/video-steps.ts'
+
+const browserFile = browserPath()
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
+const EMAIL = 'ada@example.org'
+const PASSWORD = 'correct horse battery'
+const HOSTILE = `<img src=x onerror=alert(1)>"'{{7*7}}`
+const VTT = 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000 align:start\nGood evening\n\n00:00:01.000 --> 00:00:02.000\nThe <b>launch</b>\n'
+const MAX_SCRIPT_BYTES = 250_000
+const CHART_BYTES = 25_000
+
+let folder: string
+let platform: TestPlatform
+let tenant: Tenant
+let api: Api
+let browser: Browser
+let page: Page
+let problems: string[]
+
+/** The journey of an editor. Each test continues where the one before ended. */
+describeInBrowser('the console', () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'console-'))
+    await makeSource(folder, 'small.mp4')
+    await writeFile(join(folder, 'talk.en.vtt'), VTT)
+    await writeFile(join(folder, 'notes.txt'), 'no video')
+    platform = await startTestPlatform()
+    tenant = await createTenant(platform.system)
+    api = platform.withKey(tenant.key)
+    const names = { first_name: 'Ada', last_name: 'Byron' }
+    await platform.system.post('/user', {
+      ...names,
+      email: EMAIL,
+      password: PASSWORD,
+      user_type: 'standard',
+      organisation_id: tenant.organisationId,
+    })
+    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
+    page = await browser.newPage({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' })
+    page.setDefaultTimeout(30_000)
+    page.on('pageerror', (error) => problems.push(error.message))
+    page.on('console', (message) => message.text().includes('Content Security Policy') && problems.push(message.text()))
+    page.on('dialog', (dialog) => {
+      if (dialog.type() === 'alert') problems.push(`dialog: ${dialog.message()}`)
+      void dialog.accept()
+    })
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await platform?.remove()
+    await rm(folder, { recursive: true, force: true })
+  })
+  beforeEach(() => {
+    problems = []
+  })
+  afterEach(() => {
+    expect(problems).toEqual([])
+  })
+
+  test('rejects a wrong password and accepts the right one, with a cookie that scripts cannot read', async () => {
+    await page.goto(`${platform.url}/console/videos?order=name`)
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await checkState(page, 'console-sign-in')
+    await signIn('a wrong password')
+    await page.getByRole('alert').filter({ hasText: 'email address or the password is wrong' }).waitFor()
+    await signIn(PASSWORD)
+    await page.getByRole('heading', { name: 'Videos' }).waitFor()
+    expect(page.url()).toContain('order=name')
+    expect(await page.evaluate('document.cookie')).toBe('')
+    const [cookie] = await page.context().cookies()
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' })
+  }, 60_000)
+
+  test('uploads files of the computer and shows them as soon as they can be played', async () => {
+    await page.getByRole('button', { name: 'Upload videos' }).first().click()
+    await page.locator('input[type=file]').setInputFiles(['small.mp4', 'notes.txt'].map((name) => join(folder, name)))
+    await page.getByText('notes.txt is not a video and was skipped.').waitFor()
+    const list = page.getByRole('region', { name: 'Uploads' })
+    await list.getByText('Ready').waitFor({ timeout: 90_000 })
+    await page.locator('.video-card').filter({ hasText: 'small' }).waitFor()
+    await list.getByRole('link', { name: 'Open' }).click()
+    await page.frameLocator('iframe').locator('video').waitFor()
+    expect((await listVideos()).map(({ video_title }) => video_title)).toEqual(['small'])
+    await list.getByRole('button', { name: 'Clear finished' }).click()
+  }, 150_000)
+
+  test('stores changes, and shows those of another person before it overwrites them', async () => {
+    const { video_id } = await onlyVideo()
+    await page.getByLabel('Title').fill(HOSTILE)
+    await page.getByLabel('Internal notes').fill('Ask first.')
+    await save()
+    expect(await onlyVideo()).toMatchObject({ video_title: HOSTILE, description_private: 'Ask first.' })
+    await page.getByRole('heading', { name: HOSTILE }).waitFor()
+
+    await page.getByLabel('Description').fill('mine')
+    await api.patch(`/video/${video_id}`, { description: 'theirs', category: 'News' })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    const alert = page.getByRole('alert').filter({ hasText: 'Another person has changed this video' })
+    await alert.getByText('Description, Category').waitFor()
+    expect(await onlyVideo()).toMatchObject({ description: 'theirs' })
+    await alert.getByRole('button', { name: 'Save my version' }).click()
+    await alert.waitFor({ state: 'detached' })
+    expect(await onlyVideo()).toMatchObject({ description: 'mine', category: 'News' })
+  }, 60_000)
+
+  test('keeps what was typed when the session ends, and continues after a new sign-in', async () => {
+    await page.getByLabel('Category').fill('Culture')
+    await page.evaluate(`fetch('/v2/session', { method: 'DELETE' })`)
+    await waitFor(async () => (await page.evaluate(`fetch('/v2/session').then(({ status }) => status)`)) === 401, {
+      describe: 'the session to end',
+    })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+    await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await page.getByLabel('Category').inputValue()).toBe('Culture')
+    await save()
+    expect(await onlyVideo()).toMatchObject({ category: 'Culture' })
+  }, 60_000)
+
+  test('adds, edits and deletes captions', async () => {
+    await page.getByRole('tab', { name: 'Captions' }).click()
+    await page.getByRole('button', { name: 'Add captions' }).click()
+    await page.getByLabel('Title').last().fill('English')
+    await page.getByLabel('Language').last().fill('en')
+    await page.locator('input[type=file][accept*=vtt]').setInputFiles(join(folder, 'talk.en.vtt'))
+    await page.getByRole('button', { name: 'Add captions' }).click()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Text of line 1').fill('Good morning')
+    await page.getByRole('button', { name: 'Save the lines' }).click()
+    await page.getByRole('link', { name: 'Download as VTT' }).waitFor()
+    const href = await page.getByRole('link', { name: 'Download as VTT' }).getAttribute('href')
+    const stored = await page.request.get(`${platform.url}${href}`).then((response) => response.text())
+    expect(stored).toContain('Good morning')
+    expect(stored).toContain('The <b>launch</b>')
+    await page.locator('li').filter({ hasText: 'English' }).getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('There are no captions yet').waitFor()
+  }, 60_000)
+
+  test('shows the embed code, protects the video and explains the decision', async () => {
+    const { video_id } = await onlyVideo()
+    await page.getByRole('tab', { name: 'Share' }).click()
+    await waitFor(async () => (await page.getByLabel('Embed code', { exact: true }).inputValue()).includes(`/player/${video_id}`))
+    await page.getByRole('tab', { name: 'Access' }).click()
+    await page.getByLabel('Viewers need a signed token').check({ force: true })
+    await page.getByRole('button', { name: 'Save', exact: true }).last().click()
+    await waitFor(async () => JSON.stringify((await onlyVideo())['security']).includes('"token_required_platform":true'))
+    await page.getByLabel('IP address of the viewer').fill('192.0.2.7')
+    await page.getByRole('button', { name: 'Check' }).click()
+    await page.getByText('The viewer cannot watch: token_required').waitFor()
+    // The editor still sees it, by a token of their own.
+    await page.frameLocator('iframe').locator('video').waitFor()
+  }, 60_000)
+
+  test('changes many videos at once, and finds them by their state and tag', async () => {
+    const { media_id } = await onlyVideo()
+    for (const title of ['Second', 'Third']) {
+      const { body } = await api.post<{ video_id: string }>(`/media/${media_id}/publish`)
+      await api.patch(`/video/${body.video_id}`, { video_title: title })
+    }
+    await page.goto(`${platform.url}/console/videos?layout=table`)
+    for (const title of ['Second', 'Third']) await page.getByLabel(`Select ${title}`).check()
+    await page.getByRole('button', { name: 'Set visibility' }).click()
+    await page.getByRole('menuitem', { name: 'Private' }).click()
+    await page.getByText('2 videos were changed.').waitFor()
+    const isPrivate = ({ visibility }: Record<string, unknown>) => visibility === 'private'
+    expect((await listVideos()).filter(isPrivate)).toHaveLength(2)
+    await page.getByLabel('Select Second').check()
+    await page.getByRole('button', { name: 'Add tags' }).click()
+    await page.getByRole('dialog').getByLabel('Tags').fill('orbit')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add tags' }).click()
+    await page.getByText('1 video was changed.').waitFor()
+    await page.goto(`${platform.url}/console/videos?layout=table&tag=orbit&status=ok`)
+    await page.getByText('1 video', { exact: true }).waitFor()
+    await page.getByRole('combobox', { name: 'Tag' }).click()
+    await page.getByRole('option', { name: 'orbit (1)' }).waitFor()
+    await page.goto(`${platform.url}/console/videos?layout=table&tag=unknown`)
+    await page.getByText('No video matches these filters').waitFor()
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByText('3 videos', { exact: true }).waitFor()
+  }, 60_000)
+
+  test('creates a playlist and changes its order', async () => {
+    await page.getByRole('link', { name: 'Playlists' }).click()
+    await page.getByRole('button', { name: 'Create a playlist' }).click()
+    await page.getByRole('dialog').getByLabel('Title').fill('Best of')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create a playlist' }).click()
+    for (const title of ['Third', HOSTILE]) {
+      await page.getByRole('combobox', { name: 'Add a video' }).click()
+      await page.getByRole('option', { name: title }).click()
+      await page.locator('ol').getByText(title).waitFor()
+    }
+    await page.getByRole('button', { name: `Move ${HOSTILE} up` }).click()
+    const id = page.url().split('/').at(-1)
+    const titles = async () =>
+      (await api.get<{ videos: VideoRecord[] }>(`/playlist/${id}`)).body.videos.map(({ video_title }) => video_title)
+    await waitFor(async () => (await titles())[0] === HOSTILE)
+    await page.getByRole('button', { name: 'Remove Third' }).click()
+    await waitFor(async () => (await titles()).length === 1)
+  }, 60_000)
+
+  test('manages webhooks and users', async () => {
+    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('button', { name: 'Add a webhook' }).click()
+    await page.getByRole('dialog').getByLabel('Address').fill('https://hooks.example.org/video')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add a webhook' }).click()
+    await page.getByLabel('Signing secret', { exact: true }).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+    await page.getByRole('button', { name: 'Send a test event' }).click()
+    await page.getByRole('button', { name: 'Deliveries' }).click()
+    await page.getByText('webhook.test').waitFor()
+    await page.getByRole('button', { name: 'Deactivate' }).click()
+    await page.getByRole('button', { name: 'Activate' }).waitFor()
+
+    await page.getByRole('link', { name: 'Users' }).click()
+    await page.getByRole('button', { name: 'Add a user' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('First name').fill('Grace')
+    await form.getByLabel('Last name').fill('Hopper')
+    await form.getByLabel('Email address').fill(EMAIL)
+    await form.getByLabel('Password', { exact: true }).fill('short')
+    await form.getByRole('button', { name: 'Add a user' }).click()
+    await form.getByText('8', { exact: false }).first().waitFor()
+    await form.getByLabel('Email address').fill('grace@example.org')
+    await form.getByLabel('Password', { exact: true }).fill('another good one')
+    await form.getByRole('button', { name: 'Add a user' }).click()
+    await page.getByRole('row').filter({ hasText: 'grace@example.org' }).getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('row').filter({ hasText: 'grace@example.org' }).waitFor({ state: 'detached' })
+  }, 90_000)
+
+  test.each(['videos', 'videos?layout=table', 'playlists', 'analytics', 'webhooks', 'users', 'account', 'nothing'])(
+    'the page %s passes axe, fits into a telephone and loads few scripts',
+    async (path) => {
+      await page.goto(`${platform.url}/console/${path}`)
+      await settle()
+      // The page of analytics has the library of its chart as well.
+      expect(await scriptBytes()).toBeLessThanOrEqual(path === 'analytics' ? MAX_SCRIPT_BYTES + CHART_BYTES : MAX_SCRIPT_BYTES)
+      await checkState(page, `console-${path.replace(/\W/g, '-')}`)
+      await expectNoSidewaysScroll()
+    },
+    60_000,
+  )
+
+  test.each(['details', 'captions', 'sharing', 'protection', 'files', 'analytics'])(
+    'the tab %s of a video passes axe and fits into a telephone',
+    async (tab) => {
+      const { video_id } = await onlyVideo()
+      await page.goto(`${platform.url}/console/videos/${video_id}?tab=${tab}`)
+      await settle()
+      await page.locator('iframe').waitFor()
+      await page.evaluate(`document.querySelector('iframe').remove()`)
+      expect(await scriptBytes()).toBeLessThanOrEqual(MAX_SCRIPT_BYTES)
+      await checkState(page, `console-video-${tab}`)
+      await expectNoSidewaysScroll()
+    },
+    60_000,
+  )
+
+  test('shows a hostile title as text on every page', async () => {
+    const { video_id } = await onlyVideo()
+    for (const path of ['videos', 'videos?layout=table', `videos/${video_id}`, `videos?q=img`]) {
+      await page.goto(`${platform.url}/console/${path}`)
+      await page.getByText(HOSTILE).first().waitFor()
+      expect(await page.locator('img[src="x"]').count()).toBe(0)
+    }
+  }, 60_000)
+
+  test('deletes a file with all its videos', async () => {
+    const { video_id } = await onlyVideo()
+    await page.goto(`${platform.url}/console/videos/${video_id}`)
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('There are no videos yet').waitFor()
+    expect(await listVideos()).toEqual([])
+  }, 60_000)
+
+  test('lets system users manage keys and change the organisation', async () => {
+    const email = 'root@example.org'
+    const names = { first_name: 'Rosa', last_name: 'Root' }
+    await platform.system.post('/user', {
+      ...names,
+      email,
+      password: PASSWORD,
+      user_type: 'system',
+      organisation_id: tenant.organisationId,
+    })
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signIn(PASSWORD, email)
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Newsroom')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create a key' }).click()
+    const key = await page.getByLabel('Newsroom', { exact: true }).inputValue()
+    expect((await platform.withKey(key).get('/video')).status).toBe(200)
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+    await page.getByRole('row').filter({ hasText: 'Newsroom' }).getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await waitFor(async () => (await platform.withKey(key).get('/video')).status === 401)
+    await page.getByRole('combobox', { name: 'Organisation' }).click()
+    await page.getByRole('option').filter({ hasNotText: 'Tenant' }).first().click()
+    await page.getByRole('link', { name: 'Users' }).click()
+    await page.getByRole('heading', { name: 'Users' }).waitFor()
+    await page.getByText(EMAIL).waitFor({ state: 'detached' })
+  }, 60_000)
+
+  test('speaks German, keeps the choice, and signs out', async () => {
+    await page.goto(`${platform.url}/console/account`)
+    await page.getByLabel('Language of the console').click()
+    await page.getByRole('option', { name: 'Deutsch' }).click()
+    await page.getByRole('heading', { name: 'Ihr Konto' }).waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'Abmelden' }).click()
+    await page.getByRole('heading', { name: 'Anmelden' }).waitFor()
+    expect(await page.evaluate(`fetch('/v2/session').then(({ status }) => status)`)).toBe(401)
+  }, 60_000)
+})
+
+async function signIn(password: string, email = EMAIL): Promise<void> {
+  await page.getByLabel('Email address').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Saves the details. The button is disabled while there is nothing to save. */
+async function save(): Promise<void> {
+  const button = page.getByRole('button', { name: 'Save', exact: true }).first()
+  await button.click()
+  await waitFor(
+    () => button.isDisabled().then((isDisabled) => isDisabled && button.getAttribute('data-loading').then((loading) => loading === null)),
+    {
+      describe: 'the details to be saved',
+    },
+  )
+}
+
+async function listVideos(): Promise<VideoRecord[]> {
+  return (await api.get<{ videos: VideoRecord[] }>('/video?sort_by=date_created')).body.videos
+}
+
+/** Returns the first video of the journey. */
+async function onlyVideo(): Promise<VideoRecord> {
+  const [video] = await listVideos()
+  if (!video) throw new Error('there is no video')
+  return video
+}
+
+/** Waits until the page has loaded its data. */
+async function settle(): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('.mantine-Loader-root').waitFor({ state: 'detached' })
+}
+
+/** Returns the bytes of scripts that the page has loaded so far, as they are transferred. */
+async function scriptBytes(): Promise<number> {
+  return await page.evaluate(`performance.getEntriesByType('resource')
+    .filter(({ name }) => name.includes('/console/assets/') && name.endsWith('.js'))
+    .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`)
+}
+
+async function expectNoSidewaysScroll(): Promise<void> {
+  await page.setViewportSize({ width: 360, height: 800 })
+  await waitFor(async () => Number(await page.evaluate('document.documentElement.scrollWidth')) <= 360, {
+    describe: 'a page without sideways scrolling',
+  })
+  await page.setViewportSize({ width: 1440, height: 900 })
+}
