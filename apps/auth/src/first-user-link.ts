@@ -21,7 +21,7 @@ async function run(): Promise<number> {
       const { secret, secretHash } = makeLinkSecret()
       const isReplaced = await replaceFirstUserLink(db, { secretHash, hours: HOURS })
       // The fragment of a URL is in no log of a server or proxy.
-      if (isReplaced) process.stdout.write(`${publicUrl}/console/sign-in#link=${secret}\n`)
+      if (isReplaced) process.stdout.write(`${publicUrl}/console/sign-in#link=${secret}&first\n`)
       return 0
     } finally {
       await db.close()

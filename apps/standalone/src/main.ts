@@ -45,6 +45,7 @@ async function readyTable(config: PlatformConfig, platform: Platform, ms: number
     ['API', `${platform.url}/v2`],
     ['Docs', `${platform.url}/docs`],
     ['Player', `${platform.url}/player/{video_id}`],
+    ['Console', `${platform.url}/console`],
     ['Upload', `${platform.url}/upload`],
     ['Metrics', platform.metricsUrl],
     ['Data', formatFolder(platform.dataDir)],

@@ -88,7 +88,7 @@ describe('npm start', () => {
 
   test('prints a link for the first user, which works once and until a restart, and none after the first sign-in', async () => {
     const api = `http://127.0.0.1:${ports.VITASCOPE_PORT}/v2`
-    const findLink = (output: string) => /Sign in +(http:\S+)\/console\/sign-in#link=(\S+) \(once, within a day\)/.exec(output)
+    const findLink = (output: string) => /Sign in +(http:\S+)\/console\/sign-in#link=([\w-]+)&first \(once, within a day\)/.exec(output)
     const post = async (path: string, payload: object) => {
       const headers = { 'content-type': 'application/json', origin: new URL(api).origin }
       const response = await fetch(`${api}${path}`, { method: 'POST', headers, body: JSON.stringify(payload) })

@@ -7,9 +7,13 @@ import { toMessage } from '../api/client.ts'
 
 /** Shows the data of a query, a spinner until it arrives, or the error with a button that tries again. */
 export function QueryState<T>({ query, children }: { query: UseQueryResult<T>; children: (data: T) => ReactNode }) {
-  const { t } = useTranslation()
   if (query.data !== undefined) return children(query.data)
   if (query.isError) return <FailedState error={query.error} retry={() => void query.refetch()} />
+  return <LoadingState />
+}
+
+export function LoadingState() {
+  const { t } = useTranslation()
   return (
     <Center py="xl" role="status" aria-label={t('common.loading')}>
       <Loader />

@@ -110,8 +110,8 @@ function Navigation() {
   const signOut = async () => {
     try {
       await guestClient.call('signOut')
-      queryClient.clear()
       queryClient.setQueryData(SESSION_KEY, null)
+      queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] })
     } catch (error) {
       notifyError(error)
     }

@@ -18,7 +18,7 @@ const ROLES = ['uploader', 'standard', 'system'] as const
 /** Users of the organisation. */
 export function UsersPage() {
   const { t } = useTranslation()
-  const { api, organisationId, user: self } = useSession()
+  const { api, organisationId, isSystem, user: self } = useSession()
   const queryClient = useQueryClient()
   const [isAdding, { open, close }] = useDisclosure(false)
   const users = useQuery({ queryKey: ['users', organisationId], queryFn: ({ signal }) => api.call('listUsers', { signal }) })
@@ -62,7 +62,7 @@ export function UsersPage() {
                       </Table.Td>
                       <Table.Td className="no-wrap">{formatTime(time_created)}</Table.Td>
                       <Table.Td ta="right">
-                        {user_id !== self.user_id && (
+                        {isSystem && user_id !== self.user_id && (
                           <ConfirmButton
                             size="xs"
                             title={t('users.deleteTitle', { name: `${first_name} ${last_name}` })}
@@ -94,7 +94,12 @@ function AddUser({ opened, close }: { opened: boolean; close: () => void }) {
   const [form, setForm] = useState(empty)
   const [role, setRole] = useState<(typeof ROLES)[number]>('uploader')
   const add = useMutation({
-    mutationFn: () => api.call('createUser', { payload: { ...form, user_type: role, organisation_id: organisationId } }),
+    mutationFn: async () => {
+      const { password, ...facts } = form
+      const fields = { ...facts, user_type: role, organisation_id: organisationId }
+      const { user_id } = await api.call('createUser', { payload: password === '' ? fields : { ...fields, password } })
+      if (password === '') await api.call('createInvitation', { path: { user_id } })
+    },
     async onSuccess() {
       await queryClient.invalidateQueries({ queryKey: ['users'] })
       notifySuccess(t('common.saved'))
@@ -131,9 +136,10 @@ function AddUser({ opened, close }: { opened: boolean; close: () => void }) {
           />
           <PasswordInput
             label={t('users.password')}
-            description={t('users.passwordHelp')}
+            description={t('users.invitationHelp')}
             autoComplete="new-password"
             {...text('password')}
+            required={false}
           />
           <Button type="submit" loading={add.isPending}>
             {t('users.add')}

@@ -1,20 +1,26 @@
 import { Anchor, Box, Grid, Group, Tabs } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import type { Schemas } from '@vitascope/sdk'
+import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { PageHeader } from '../layout/page-header.tsx'
-import { QueryState } from '../layout/query-state.tsx'
+import { LoadingState, QueryState } from '../layout/query-state.tsx'
 import { EncodingBar, StatusBadge, VisibilityBadge } from '../library/video-badges.tsx'
-import { CaptionsTab } from './captions-tab.tsx'
 import { DetailsTab } from './details-tab.tsx'
-import { FilesTab } from './files-tab.tsx'
 import { PlayerFrame } from './player-frame.tsx'
 import { PosterControls } from './poster-controls.tsx'
-import { ProtectionTab } from './protection-tab.tsx'
-import { SharingTab } from './sharing-tab.tsx'
 import { type LoadedVideo, useVideo } from './use-video.ts'
-import { VideoAnalyticsTab } from './video-analytics-tab.tsx'
 import { VIDEO_TABS } from './video-search.ts'
+
+/** A tab is loaded when it is opened. */
+const LAZY_TABS = {
+  captions: lazy(() => import('./captions-tab.tsx').then(({ CaptionsTab }) => ({ default: CaptionsTab }))),
+  sharing: lazy(() => import('./sharing-tab.tsx').then(({ SharingTab }) => ({ default: SharingTab }))),
+  protection: lazy(() => import('./protection-tab.tsx').then(({ ProtectionTab }) => ({ default: ProtectionTab }))),
+  files: lazy(() => import('./files-tab.tsx').then(({ FilesTab }) => ({ default: FilesTab }))),
+  analytics: lazy(() => import('./video-analytics-tab.tsx').then(({ VideoAnalyticsTab }) => ({ default: VideoAnalyticsTab }))),
+}
 
 export function VideoPage() {
   const { t } = useTranslation()
@@ -73,14 +79,21 @@ function VideoView({ loaded }: { loaded: LoadedVideo }) {
             <Tabs.Panel value="details">
               <DetailsTab loaded={loaded} />
             </Tabs.Panel>
-            <Tabs.Panel value="captions">{tab === 'captions' && <CaptionsTab video={video} />}</Tabs.Panel>
-            <Tabs.Panel value="sharing">{tab === 'sharing' && <SharingTab video={video} />}</Tabs.Panel>
-            <Tabs.Panel value="protection">{tab === 'protection' && <ProtectionTab video={video} />}</Tabs.Panel>
-            <Tabs.Panel value="files">{tab === 'files' && <FilesTab video={video} />}</Tabs.Panel>
-            <Tabs.Panel value="analytics">{tab === 'analytics' && <VideoAnalyticsTab video={video} />}</Tabs.Panel>
+            {tab !== 'details' && (
+              <Tabs.Panel value={tab}>
+                <Suspense fallback={<LoadingState />}>
+                  <SelectedTab tab={tab} video={video} />
+                </Suspense>
+              </Tabs.Panel>
+            )}
           </Tabs>
         </Grid.Col>
       </Grid>
     </>
   )
+}
+
+function SelectedTab({ tab, video }: { tab: keyof typeof LAZY_TABS; video: Schemas['Video'] }) {
+  const Tab = LAZY_TABS[tab]
+  return <Tab video={video} />
 }
