@@ -127,7 +127,11 @@ describeChart('components', () => {
     const all: Record<string, string[]> = {
       gateway: [...keys('gateway', ['idempotency-hash-key']), 'videos-redis/url'],
       web: [...keys('gateway', ['idempotency-hash-key']), 'videos-redis/url'],
-      auth: ['videos-databases/auth', ...keys('auth', ['master-key', 'system-key'], ['catalogue', 'collaboration', 'gateway'])],
+      auth: [
+        'videos-databases/auth',
+        ...keys('auth', ['master-key', 'system-key'], ['catalogue', 'collaboration', 'gateway']),
+        'videos-oidc/client-secret',
+      ],
       catalogue: [
         'videos-databases/catalogue',
         ...keys('catalogue', ['master-key', 'token-keys'], ['analytics', 'auth', 'collaboration', 'delivery', 'encoding', 'gateway']),

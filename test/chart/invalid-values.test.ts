@@ -150,6 +150,8 @@ describeChart('values that cannot work', () => {
     ['a database without a network peer', { networkPolicy: { peers: { database: [] } } }, 'set `networkPolicy.peers.database`'],
     ['an object store without a network peer', { networkPolicy: { peers: { storage: [] } } }, 'set `networkPolicy.peers.storage`'],
     ['Redis without a network peer', { networkPolicy: { peers: { redis: [] } } }, 'set `networkPolicy.peers.redis`'],
+    ['an identity provider without a network peer', { networkPolicy: { peers: { oidc: [] } } }, 'set `networkPolicy.peers.oidc`'],
+    ['an identity provider without TLS', { oidc: { issuer: 'http://id.example.org' } }, "at '/oidc/issuer'"],
     ['a mail server without a network peer', { networkPolicy: { peers: { mail: [] } } }, 'set `networkPolicy.peers.mail`'],
   ])('rejects %s', (_, values, sentence) => {
     expect(renderError(['production'], values)).toContain(sentence)

@@ -22,7 +22,7 @@ const arrows: Record<string, string[]> = {
 const outside: Record<string, string[]> = {
   gateway: ['redis'],
   web: ['redis'],
-  auth: ['database'],
+  auth: ['database', 'oidc'],
   catalogue: ['database', 'mail', 'public'],
   encoding: ['database', 'storage', 'public'],
   worker: ['storage'],
@@ -35,6 +35,7 @@ const addresses: Record<string, string> = {
   '192.0.2.11/32': 'redis',
   '192.0.2.12/32': 'storage',
   '192.0.2.13/32': 'mail',
+  '192.0.2.14/32': 'oidc',
   '0.0.0.0/0': 'public',
   '2000::/3': 'public',
   '10.20.0.0/16': 'public',

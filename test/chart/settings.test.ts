@@ -39,6 +39,7 @@ const contents: Record<string, string> = {
     ]),
   ),
   'redis/url': 'redis://:secret@redis:6379',
+  'oidc/client-secret': 'a secret of a client',
   'mail/url': 'smtp://me:secret@mail:587',
   'storage/access-key-id': 'me',
   'storage/secret-access-key': 'secret',

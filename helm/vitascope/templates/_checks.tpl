@@ -193,6 +193,9 @@ validates single values.
 {{- if and (has "mail" $reached) $v.mail.existingSecret (not $peers.mail) }}
 - network policies deny all connections that are not listed: set `networkPolicy.peers.mail` to the address of the mail server, {{ $example }}
 {{- end }}
+{{- if and (has "oidc" $reached) $v.oidc.issuer (not $peers.oidc) }}
+- network policies deny all connections that are not listed: set `networkPolicy.peers.oidc` to the address of the identity provider, {{ $example }}
+{{- end }}
 {{- if and $v.encoding.enabled (eq $v.encoding.executor.kind "kubernetes") (not $peers.kubernetesApi) }}
 - network policies deny all connections that are not listed: set `networkPolicy.peers.kubernetesApi` to the address of the API server, {{ $example }}
 {{- end }}

@@ -7,7 +7,7 @@ listed here is therefore allowed everywhere, and any other connection is denied.
   image      server | encoding
   ports      name: number; `grpc` has a headless Service (round robin), others an ordinary one
   calls      COMPONENT/PORT of others
-  egress     outside systems: database, redis, storage, mail, public (any public address)
+  egress     outside systems: database, redis, storage, mail, oidc, public (any public address)
   secrets    keys of the platform's secret that it mounts, besides its own signing key
   volumes    scratch (may be lost), spool (one per pod), objects (shared, if stored as files)
 */}}
@@ -32,7 +32,7 @@ auth:
   image: server
   ports: { grpc: 50051, health: 9091, metrics: 9090 }
   calls: [catalogue/grpc]
-  egress: [database]
+  egress: [database, oidc]
   secrets: [master-key, system-key]
 catalogue:
   program: apps/catalogue/src/main.ts

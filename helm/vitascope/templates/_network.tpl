@@ -158,6 +158,9 @@ Pods of a component: those of this release, or, if it is not part of the release
 {{- else if and (eq .system "mail") $values.mail.existingSecret }}
 - to:
     {{- toYaml $peers.mail | nindent 4 }}
+{{- else if and (eq .system "oidc") $values.oidc.issuer }}
+- to:
+    {{- toYaml $peers.oidc | nindent 4 }}
 {{- else if eq .system "public" }}
 # The ports and networks that libs/fetch allows. libs/fetch also checks each address itself.
 - ports:

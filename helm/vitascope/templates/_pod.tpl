@@ -52,6 +52,9 @@ secrets, and writable folders.
 {{- if and (has "mail" $row.egress) .root.Values.mail.existingSecret }}
 - { name: mail, mountPath: /etc/vitascope/mail, readOnly: true }
 {{- end }}
+{{- if and (has "oidc" $row.egress) .root.Values.oidc.existingSecret }}
+- { name: oidc, mountPath: /etc/vitascope/oidc, readOnly: true }
+{{- end }}
 {{- if and (has .name (list "catalogue" "delivery")) .root.Values.countryDatabase.existingClaim }}
 - { name: countries, mountPath: /etc/vitascope/countries, readOnly: true }
 {{- end }}
@@ -157,6 +160,14 @@ secrets, and writable folders.
     defaultMode: 0440
     items:
       - { key: {{ $root.Values.mail.key }}, path: url }
+{{- end }}
+{{- if and (has "oidc" $row.egress) $root.Values.oidc.existingSecret }}
+- name: oidc
+  secret:
+    secretName: {{ $root.Values.oidc.existingSecret }}
+    defaultMode: 0440
+    items:
+      - { key: {{ $root.Values.oidc.key }}, path: client-secret }
 {{- end }}
 {{- if and (has .name (list "catalogue" "delivery")) $root.Values.countryDatabase.existingClaim }}
 - name: countries

@@ -149,6 +149,18 @@ VITASCOPE_S3_VIRTUAL_HOST: {{ .storage.s3.virtualHost | ternary "1" "" | quote }
 
 {{- define "vitascope.settingsOf.auth" -}}
 VITASCOPE_AUDIT_DAYS: {{ .root.Values.auth.auditDays }}
+{{- with .root.Values.oidc }}
+{{- if .issuer }}
+VITASCOPE_OIDC_ISSUER: {{ .issuer | quote }}
+VITASCOPE_OIDC_CLIENT_ID: {{ .clientId | quote }}
+VITASCOPE_OIDC_GROUPS_CLAIM: {{ .groupsClaim | quote }}
+VITASCOPE_OIDC_USER_TYPES: {{ .userTypes | join "," | quote }}
+VITASCOPE_OIDC_ORGANISATION: {{ .organisationId | quote }}
+{{- if .existingSecret }}
+VITASCOPE_OIDC_CLIENT_SECRET_FILE: /etc/vitascope/oidc/client-secret
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "vitascope.settingsOf.catalogue" -}}
