@@ -1,4 +1,4 @@
--- A sign-in at an identity provider that has begun. It is deleted when the provider returns the user.
+-- A sign-in at an identity provider that has started. It is deleted when the provider returns the user.
 create table oidc_sign_in (
   -- SHA-256 of the parameter state, and of the cookie of the browser that began.
   state_hash    bytea primary key,
