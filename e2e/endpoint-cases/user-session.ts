@@ -45,7 +45,12 @@ async function signIn(fixture: Fixture, email: string) {
     origin: string | undefined = fixture.platform.url,
   ) =>
     fixture.clients.guest.send<Body & { code?: string }>(method, path, {
-      headers: { cookie, ...(origin !== '' && { origin }), ...(payload && { 'content-type': 'application/json' }) },
+      headers: {
+        cookie,
+        'x-requested-with': 'XMLHttpRequest',
+        ...(origin !== '' && { origin }),
+        ...(payload && { 'content-type': 'application/json' }),
+      },
       ...(payload && { body: JSON.stringify(payload) }),
     })
   return { session: body, send }
@@ -92,7 +97,7 @@ export const userSessionRows: NounRows = {
         const { video_id } = await fixture.playing()
         await waitFor(async () => (await send('GET', '/video')).body.code === 'sign_in_expired', { timeout: 5_000, describe: 'the end' })
         const ended = await send('GET', '/video')
-        expect([ended.status, ended.headers.get('www-authenticate')]).toEqual([401, null])
+        expect([ended.status, ended.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="Vitascope"'])
         expect((await send('GET', `/video/${video_id}`)).status).toBe(200)
       },
       async rejectedCalls(fixture) {
