@@ -19,6 +19,8 @@ const HOSTILE = `<img src=x onerror=alert(1)>"'{{7*7}}`
 const VTT = 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000 align:start\nGood evening\n\n00:00:01.000 --> 00:00:02.000\nThe <b>launch</b>\n'
 const MAX_SCRIPT_BYTES = 250 * 1_024
 const CHART_BYTES = 25_000
+/** The form of a video, which stays loaded next to the tab that is shown. */
+const FORM_BYTES = 15_000
 
 let folder: string
 let platform: TestPlatform
@@ -273,7 +275,7 @@ describeInBrowser('the console', () => {
       await settle()
       await page.locator('iframe').waitFor()
       await page.evaluate(`document.querySelector('iframe').remove()`)
-      expect(await scriptBytes()).toBeLessThanOrEqual(tab === 'analytics' ? MAX_SCRIPT_BYTES + CHART_BYTES : MAX_SCRIPT_BYTES)
+      expect(await scriptBytes()).toBeLessThanOrEqual(MAX_SCRIPT_BYTES + FORM_BYTES + (tab === 'analytics' ? CHART_BYTES : 0))
       await checkState(page, `console-video-${tab}`)
       await expectNoSidewaysScroll()
     },
@@ -329,7 +331,7 @@ describeInBrowser('the console', () => {
 
   test('speaks German, keeps the choice, and signs out', async () => {
     await page.goto(`${platform.url}/console/account`)
-    await page.getByLabel('Language of the console').click()
+    await page.getByRole('combobox', { name: 'Language of the console' }).click()
     await page.getByRole('option', { name: 'Deutsch' }).click()
     await page.getByRole('heading', { name: 'Ihr Konto' }).waitFor()
     await page.reload()

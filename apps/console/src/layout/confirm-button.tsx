@@ -1,49 +1,31 @@
-import { Button, type ButtonProps, Group, Modal, Text } from '@mantine/core'
+import { Button, type ButtonProps } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { type ReactNode, useState } from 'react'
-import { useTranslation } from 'react-i18next'
-import { notifyError } from './notify.ts'
+import { lazy, type ReactNode, Suspense } from 'react'
+import type { Confirmation } from './confirm-dialog.tsx'
 
-interface Props extends ButtonProps {
-  title: string
-  text: string
-  confirm: string
-  children: ReactNode
-  onConfirm: () => Promise<unknown>
-}
+/** The dialog is loaded when it is opened. */
+const ConfirmDialog = lazy(() => import('./confirm-dialog.tsx').then(({ ConfirmDialog: component }) => ({ default: component })))
 
 /** A button that does something only after a second confirmation. */
-export function ConfirmButton({ title, text, confirm, children, onConfirm, ...button }: Props) {
-  const { t } = useTranslation()
-  const [opened, { open, close }] = useDisclosure(false)
-  const [isRunning, setRunning] = useState(false)
-  const run = async () => {
-    setRunning(true)
-    try {
-      await onConfirm()
-      close()
-    } catch (error) {
-      notifyError(error)
-    } finally {
-      setRunning(false)
-    }
-  }
+export function ConfirmButton({
+  title,
+  text,
+  confirm,
+  children,
+  onConfirm,
+  ...button
+}: ButtonProps & Confirmation & { children: ReactNode }) {
+  const [isOpen, { open, close }] = useDisclosure(false)
   return (
     <>
       <Button color="red" variant="light" {...button} onClick={open}>
         {children}
       </Button>
-      <Modal opened={opened} onClose={close} title={title} centered closeButtonProps={{ 'aria-label': t('common.close') }}>
-        <Text size="sm">{text}</Text>
-        <Group justify="flex-end" mt="lg">
-          <Button variant="default" onClick={close} data-autofocus>
-            {t('common.cancel')}
-          </Button>
-          <Button color="red" loading={isRunning} onClick={() => void run()}>
-            {confirm}
-          </Button>
-        </Group>
-      </Modal>
+      {isOpen && (
+        <Suspense>
+          <ConfirmDialog title={title} text={text} confirm={confirm} onConfirm={onConfirm} close={close} />
+        </Suspense>
+      )}
     </>
   )
 }
