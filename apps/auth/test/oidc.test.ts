@@ -129,6 +129,13 @@ describe('with oidc-provider', () => {
       await expect(signIn(auth, login)).rejects.toMatchObject({ kind: 'forbidden', reason: 'OIDC_USER_UNKNOWN' })
   }, 60_000)
 
+  test('an account with the verified address of a system user does not get that user', async () => {
+    const auth = await startWithProvider(issuer)
+    const { email } = await setup.createUser({ userType: UserType.USER_TYPE_SYSTEM })
+    accounts['root'] = { email, email_verified: true }
+    await expect(signIn(auth, 'root')).rejects.toMatchObject({ kind: 'forbidden', reason: 'OIDC_USER_UNKNOWN' })
+  }, 60_000)
+
   test('an unknown user is created with the type of its groups, if an organisation is set', async () => {
     const userTypes = new Map([
       ['editors', 'uploader'],

@@ -66,12 +66,16 @@ async function findByIdentity(query: Query, { issuer, subject }: OidcUser): Prom
   return row
 }
 
-/** Links a user of the platform to the identity that has its verified address, unless it has another one of this provider. */
+/**
+ * Links a user of the platform to the identity that has its verified address, unless it has another one of this provider.
+ * System users are not linked, so that an account at the provider cannot take over the whole platform.
+ */
 async function linkByEmail(query: Query, { issuer, subject, verifiedEmail }: OidcUser): Promise<FoundRow | undefined> {
   if (verifiedEmail === undefined) return undefined
   const [row] = await query<FoundRow>(
     `select ${COLUMNS}, o.active, false as is_provisioned from users u join organisation o using (organisation_id)
-     where lower(u.email) = lower($1) and not exists (select from oidc_identity i where i.user_id = u.user_id and i.issuer = $2)
+     where lower(u.email) = lower($1) and u.user_type <> 'system'
+       and not exists (select from oidc_identity i where i.user_id = u.user_id and i.issuer = $2)
      for no key update of u`,
     [verifiedEmail, issuer],
   )
