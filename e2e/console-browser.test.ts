@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
@@ -17,7 +18,7 @@ const EMAIL = 'ada@example.org'
 const PASSWORD = 'correct horse battery'
 const HOSTILE = `<img src=x onerror=alert(1)>"'{{7*7}}`
 const VTT = 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000 align:start\nGood evening\n\n00:00:01.000 --> 00:00:02.000\nThe <b>launch</b>\n'
-const MAX_SCRIPT_BYTES = 250 * 1_024
+const MAX_SCRIPT_BYTES = 252 * 1_024
 const CHART_BYTES = 25_000
 /** The form of a video, which stays loaded next to the tab that is shown. */
 const FORM_BYTES = 15_000
@@ -153,6 +154,24 @@ describeInBrowser('the console', () => {
     await page.getByText('There are no captions yet').waitFor()
   }, 60_000)
 
+  test('stores chapters, in the order of their starts', async () => {
+    await page.getByRole('tab', { name: 'Chapters' }).click()
+    for (const [number, start, title] of [
+      [1, '0:04', 'Launch'],
+      [2, '0:00', 'Countdown'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Add a chapter' }).click()
+      await page.getByLabel(`Start of chapter ${number}`).fill(start)
+      await page.getByLabel(`Title of chapter ${number}`).fill(title)
+    }
+    await page.getByRole('button', { name: 'Save', exact: true }).last().click()
+    await waitFor(async () => ((await onlyVideo())['chapters'] as unknown[]).length === 2)
+    expect((await onlyVideo())['chapters']).toEqual([
+      { title: 'Countdown', start: '0' },
+      { title: 'Launch', start: '4' },
+    ])
+  }, 60_000)
+
   test('shows the embed code, protects the video and explains the decision', async () => {
     const { video_id } = await onlyVideo()
     await page.getByRole('tab', { name: 'Share' }).click()
@@ -190,6 +209,16 @@ describeInBrowser('the console', () => {
     await page.getByText('1 video', { exact: true }).waitFor()
     await page.getByRole('combobox', { name: 'Tag' }).click()
     await page.getByRole('option', { name: 'orbit (1)' }).waitFor()
+    await page.goto(`${platform.url}/console/videos?layout=table`)
+    await page.getByLabel('Select Third').check()
+    await page.getByRole('button', { name: 'Add to folder' }).click()
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Folder' }).fill('Press')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add to folder' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('combobox', { name: 'Folder' }).click()
+    await page.getByRole('option', { name: 'Press' }).click()
+    await page.getByText('1 video', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Third' }).waitFor()
     await page.goto(`${platform.url}/console/videos?layout=table&tag=unknown`)
     await page.getByText('No video matches these filters').waitFor()
     await page.getByRole('button', { name: 'Clear the filters' }).click()
@@ -213,6 +242,37 @@ describeInBrowser('the console', () => {
     await waitFor(async () => (await titles())[0] === HOSTILE)
     await page.getByRole('button', { name: 'Remove Third' }).click()
     await waitFor(async () => (await titles()).length === 1)
+  }, 60_000)
+
+  test('creates a contact form, and exports what viewers submit', async () => {
+    await page.getByRole('link', { name: 'Contact forms' }).click()
+    await page.getByRole('button', { name: 'Create a form' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('Internal name').fill('Tickets')
+    await form.getByLabel('Text', { exact: false }).first().fill('Who are you?')
+    await form.getByLabel('Label of the button').fill('Send')
+    await form.getByRole('button', { name: 'Create a form' }).click()
+    await page.getByText('Tickets').waitFor()
+    const [{ id }] = (await api.get<[{ id: string }]>('/contact-form')).body
+    const submission = { email: 'eve@example.org', name: '=1+1' }
+    expect((await platform.guest.post(`/contact-form/${id}/submission`, submission)).status).toBe(201)
+    await page.getByRole('button', { name: 'Submissions' }).click()
+    await page.getByText('eve@example.org').waitFor()
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export as CSV' }).click()])
+    const csv = await text(await download.createReadStream())
+    expect(csv.split('\r\n')[1]).toMatch(/"eve@example.org","'=1\+1","","0",""$/)
+  }, 60_000)
+
+  test('shows who has changed what', async () => {
+    await page.getByRole('link', { name: 'History' }).click()
+    await page.getByRole('row').filter({ hasText: 'contact-form::post' }).filter({ hasText: 'Ada Byron' }).waitFor()
+    await page.getByLabel('Path').fill(`/v2/video/${(await onlyVideo()).video_id}`)
+    await page.getByRole('row').filter({ hasText: 'contact-form::post' }).waitFor({ state: 'detached' })
+    await page
+      .getByRole('row')
+      .filter({ hasText: `/video/${(await onlyVideo()).video_id}` })
+      .first()
+      .waitFor()
   }, 60_000)
 
   test('manages webhooks and users', async () => {
@@ -254,7 +314,7 @@ describeInBrowser('the console', () => {
     }
   }, 90_000)
 
-  test.each(['videos', 'videos?layout=table', 'playlists', 'analytics', 'webhooks', 'users', 'account', 'nothing'])(
+  test.each(['videos', 'videos?layout=table', 'playlists', 'analytics', 'webhooks', 'users', 'forms', 'audit', 'account', 'nothing'])(
     'the page %s passes axe, fits into a telephone and loads few scripts',
     async (path) => {
       await page.goto(`${platform.url}/console/${path}`)
@@ -267,7 +327,7 @@ describeInBrowser('the console', () => {
     60_000,
   )
 
-  test.each(['details', 'captions', 'sharing', 'protection', 'files', 'analytics'])(
+  test.each(['details', 'captions', 'chapters', 'sharing', 'protection', 'files', 'analytics'])(
     'the tab %s of a video passes axe and fits into a telephone',
     async (tab) => {
       const { video_id } = await onlyVideo()

@@ -107,15 +107,12 @@ describeInBrowser('the upload page', () => {
     await page.getByRole('alert').getByText('This access key is not valid.').waitFor()
     await shown('Waiting for your access key').waitFor()
     expect(prompts()).toBe(0)
-    // A request with credentials of the browser is noticed.
-    await page.evaluate(`new Promise((resolve) => {
-      const request = new XMLHttpRequest()
-      request.open('GET', '/v2/upload/config')
-      request.setRequestHeader('Authorization', 'Bearer key-of-no-user-at-all')
-      request.onloadend = resolve
-      request.send()
-    })`)
-    expect(prompts()).toBe(1)
+    // A dialog is noticed: that of an address which the user opens.
+    const other = await page.context().newPage()
+    const otherPrompts = await countLoginPrompts(other)
+    await other.goto(`${platform.url}/v2/user`)
+    expect([prompts(), otherPrompts()]).toEqual([0, 1])
+    await other.close()
     await enterKey(page, tenant.key)
     await uploadedId(page, 'small')
   }, 120_000)

@@ -10,9 +10,12 @@ const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 export async function checkState(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    // A page that shows its own scheme follows that of the browser a moment later.
+    const root = page.locator('html[data-mantine-color-scheme]')
+    if ((await root.count()) > 0) await page.locator(`html[data-mantine-color-scheme='${colorScheme}']`).waitFor({ state: 'attached' })
     await page.evaluate(axe.source)
     const violations = await page.evaluate(`axe.run({ exclude: ['vitascope-player'] }).then(({ violations }) =>
-      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`)
+      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html, any }) => html + any.map(({ message }) => message)).join(' ')))`)
     expect([name, colorScheme, violations]).toEqual([name, colorScheme, []])
     for (const width of SCREENSHOTS === undefined ? [] : [390, 820, 1440]) {
       await mkdir(SCREENSHOTS ?? '', { recursive: true })

@@ -57,6 +57,18 @@ const webhooksRoute = createRoute({
   component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 })
 
+const formsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/forms',
+  component: lazyRouteComponent(() => import('./forms/forms-page.tsx'), 'FormsPage'),
+})
+
+const auditRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+})
+
 const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
@@ -77,7 +89,7 @@ const accountRoute = createRoute({
 
 const pages = [
   ...[homeRoute, libraryRoute, videoRoute, playlistsRoute, playlistRoute],
-  ...[analyticsRoute, webhooksRoute, keysRoute, usersRoute, accountRoute],
+  ...[analyticsRoute, formsRoute, auditRoute, webhooksRoute, keysRoute, usersRoute, accountRoute],
 ] as const
 
 export const router = createRouter({

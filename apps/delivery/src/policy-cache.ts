@@ -77,7 +77,7 @@ function toPolicy(
   const rules = buildPolicy(message)
   // A key with an algorithm of a later release is unknown here.
   const keys = message.keys.flatMap(({ algorithm, ...key }) => (isTokenAlgorithm(algorithm) ? [{ ...key, algorithm }] : []))
-  // Slides are not counted.
+  // The number of sessions is limited for videos only, not for slides.
   const maxSessions = 'maxSessions' in message ? message.maxSessions : 0
   const organisationId = 'organisationId' in message ? message.organisationId : ''
   return { organisationId, sets: message.sets, rules, keys, maxSessions, isOpen: isOpen(rules) && maxSessions === 0 }

@@ -135,9 +135,9 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
   await addParts(copy, added)
   await saveParts(query, changed)
   await addRollUps(query, differences)
-  const visitorDays = [...viewers.values()]
-  await createPartitions(tx, VIEWERS, [...new Set(visitorDays.map(({ day }) => day))])
-  await addViewers(query, visitorDays)
+  const viewerDays = [...viewers.values()]
+  await createPartitions(tx, VIEWERS, [...new Set(viewerDays.map(({ day }) => day))])
+  await addViewers(query, viewerDays)
   await addSessions(tx, starts, [...views.values()])
   await updateLiveViews(query, [...views.values()])
   await addGrowth(query, views.values(), added)

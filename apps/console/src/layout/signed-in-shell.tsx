@@ -15,6 +15,8 @@ import { useDisclosure } from '@mantine/hooks'
 import {
   IconBook2,
   IconChartBar,
+  IconForms,
+  IconHistory,
   IconKey,
   IconLogout,
   IconMoon,
@@ -120,9 +122,11 @@ function Navigation() {
     { to: '/videos', label: t('navigation.videos'), icon: IconVideo, isShown: true },
     { to: '/playlists', label: t('navigation.playlists'), icon: IconPlaylist, isShown: true },
     { to: '/analytics', label: t('navigation.analytics'), icon: IconChartBar, isShown: true },
+    { to: '/forms', label: t('navigation.forms'), icon: IconForms, isShown: true },
     { to: '/webhooks', label: t('navigation.webhooks'), icon: IconWebhook, isShown: mayManageUsers },
     { to: '/keys', label: t('navigation.keys'), icon: IconKey, isShown: isSystem },
     { to: '/users', label: t('navigation.users'), icon: IconUsers, isShown: mayManageUsers },
+    { to: '/audit', label: t('navigation.audit'), icon: IconHistory, isShown: mayManageUsers },
   ] as const
   return (
     <>

@@ -9,6 +9,7 @@ import { deleteVideo, listDeletions } from '../api/delete-video.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
+import { FolderDialog } from './folder-dialog.tsx'
 
 const VISIBILITIES = ['public', 'unlisted', 'private'] as const
 /** Changes are sent in parallel, this many at a time. */
@@ -21,6 +22,7 @@ export function BulkBar({ videos, clear }: { videos: readonly Schemas['Video'][]
   const { api } = session
   const queryClient = useQueryClient()
   const [isTagging, { open, close }] = useDisclosure(false)
+  const [isFiling, { open: openFolders, close: closeFolders }] = useDisclosure(false)
   const [tags, setTags] = useState<string[]>([])
 
   const changeAll = async (changed: readonly Schemas['Video'][], change: (video: Schemas['Video']) => Promise<unknown>) => {
@@ -64,6 +66,9 @@ export function BulkBar({ videos, clear }: { videos: readonly Schemas['Video'][]
         <Button variant="default" size="xs" onClick={open}>
           {t('library.addTags')}
         </Button>
+        <Button variant="default" size="xs" onClick={openFolders}>
+          {t('library.addToFolder')}
+        </Button>
         <ConfirmButton
           size="xs"
           title={t('library.deleteMany')}
@@ -97,6 +102,14 @@ export function BulkBar({ videos, clear }: { videos: readonly Schemas['Video'][]
           </Button>
         </Stack>
       </Modal>
+      {isFiling && (
+        <FolderDialog
+          close={closeFolders}
+          onFolder={(folder_id) =>
+            void changeAll(videos, ({ video_id }) => api.call('addVideoToFolder', { path: { folder_id, video_id } }))
+          }
+        />
+      )}
     </Paper>
   )
 }

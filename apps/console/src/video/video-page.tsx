@@ -15,6 +15,7 @@ import { VIDEO_TABS } from './video-search.ts'
 
 /** A tab is loaded when it is opened. */
 const LAZY_TABS = {
+  chapters: lazy(() => import('./chapters-tab.tsx').then(({ ChaptersTab }) => ({ default: ChaptersTab }))),
   captions: lazy(() => import('./captions-tab.tsx').then(({ CaptionsTab }) => ({ default: CaptionsTab }))),
   sharing: lazy(() => import('./sharing-tab.tsx').then(({ SharingTab }) => ({ default: SharingTab }))),
   protection: lazy(() => import('./protection-tab.tsx').then(({ ProtectionTab }) => ({ default: ProtectionTab }))),

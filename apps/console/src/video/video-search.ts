@@ -1,4 +1,4 @@
-export const VIDEO_TABS = ['details', 'captions', 'sharing', 'protection', 'files', 'analytics'] as const
+export const VIDEO_TABS = ['details', 'captions', 'chapters', 'sharing', 'protection', 'files', 'analytics'] as const
 export type VideoTab = (typeof VIDEO_TABS)[number]
 
 /** Reads the selected tab of an address. */

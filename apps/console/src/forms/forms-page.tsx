@@ -1,0 +1,86 @@
+import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconForms, IconPlus } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Schemas } from '@vitascope/sdk'
+import { lazy, Suspense } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useSession } from '../api/session.tsx'
+import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { PageHeader } from '../layout/page-header.tsx'
+import { EmptyState, QueryState } from '../layout/query-state.tsx'
+import { Submissions } from './submissions.tsx'
+
+/** The dialog is loaded when it is opened. */
+const AddForm = lazy(() => import('./add-form.tsx').then(({ AddForm: component }) => ({ default: component })))
+
+/** Contact forms of the organisation with what viewers have submitted. */
+export function FormsPage() {
+  const { t } = useTranslation()
+  const { api, organisationId } = useSession()
+  const [isAdding, { open, close }] = useDisclosure(false)
+  const forms = useQuery({ queryKey: ['forms', organisationId], queryFn: ({ signal }) => api.call('listContactForms', { signal }) })
+  return (
+    <>
+      <PageHeader title={t('forms.title')}>
+        <Button leftSection={<IconPlus size={18} aria-hidden="true" />} onClick={open}>
+          {t('forms.add')}
+        </Button>
+      </PageHeader>
+      {isAdding && (
+        <Suspense>
+          <AddForm close={close} />
+        </Suspense>
+      )}
+      <QueryState query={forms}>
+        {(list) =>
+          list.length === 0 ? (
+            <EmptyState icon={<IconForms size={28} />} title={t('forms.none')} text={t('forms.noneText')} />
+          ) : (
+            <Stack component="ul" className="plain-list">
+              {list.map((form) => (
+                <FormRow key={form.id} form={form} />
+              ))}
+            </Stack>
+          )
+        }
+      </QueryState>
+    </>
+  )
+}
+
+function FormRow({ form }: { form: Schemas['ContactForm'] }) {
+  const { t } = useTranslation()
+  const { api } = useSession()
+  const queryClient = useQueryClient()
+  const [isOpen, { toggle }] = useDisclosure(false)
+  const remove = async () => {
+    await api.call('deleteContactForm', { path: { contact_form_id: form.id } })
+    await queryClient.invalidateQueries({ queryKey: ['forms'] })
+  }
+  return (
+    <Paper withBorder p="md" component="li">
+      <Text fw={600} className="page-title">
+        {form.reference || form.primary_text || form.id}
+      </Text>
+      <Text size="sm" c="dimmed">
+        {form.primary_text}
+      </Text>
+      <Group gap="xs" mt="sm">
+        <Button size="xs" variant="default" onClick={toggle} aria-expanded={isOpen}>
+          {t('forms.submissions')}
+        </Button>
+        <ConfirmButton
+          size="xs"
+          title={t('forms.deleteTitle')}
+          text={t('forms.deleteText')}
+          confirm={t('common.delete')}
+          onConfirm={remove}
+        >
+          {t('common.delete')}
+        </ConfirmButton>
+      </Group>
+      {isOpen && <Submissions formId={form.id} />}
+    </Paper>
+  )
+}

@@ -1,0 +1,101 @@
+import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { IconListNumbers, IconPlus, IconX } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Schemas } from '@vitascope/sdk'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useSession } from '../api/session.tsx'
+import { formatDuration } from '../layout/format.ts'
+import { notifyError, notifySuccess } from '../layout/notify.ts'
+import { EmptyState } from '../layout/query-state.tsx'
+import { parseClock } from './clock.ts'
+
+interface Row {
+  key: number
+  start: string
+  title: string
+}
+
+/** Chapters of a video. They are stored in the order of their starts. */
+export function ChaptersTab({ video }: { video: Schemas['Video'] }) {
+  const { t } = useTranslation()
+  const { api } = useSession()
+  const queryClient = useQueryClient()
+  const [rows, setRows] = useState<readonly Row[]>(() =>
+    video.chapters.map(({ start, title }, key) => ({ key, start: formatDuration(start), title })),
+  )
+  const [nextKey, setNextKey] = useState(video.chapters.length)
+  const save = useMutation({
+    mutationFn: () =>
+      api.call('updateVideo', {
+        path: { video_id: video.video_id },
+        payload: { chapters: rows.map(({ start, title }) => ({ start: parseClock(start) ?? 0, title })) },
+      }),
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: ['video', video.video_id] })
+      notifySuccess(t('common.saved'))
+    },
+    onError: notifyError,
+  })
+  const isInvalid = ({ start }: Row) => parseClock(start) === undefined
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!rows.some(isInvalid)) save.mutate()
+  }
+  const change = (key: number, changes: Partial<Row>) =>
+    setRows((before) => before.map((row) => (row.key === key ? { ...row, ...changes } : row)))
+  const add = () => {
+    setRows((before) => [...before, { key: nextKey, start: before.length === 0 ? '0:00' : '', title: '' }])
+    setNextKey(nextKey + 1)
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {rows.length === 0 && <EmptyState icon={<IconListNumbers size={28} />} title={t('chapters.none')} text={t('chapters.noneText')} />}
+        {rows.map((row, index) => (
+          <Group key={row.key} wrap="nowrap" align="flex-start" gap="xs">
+            <TextInput
+              w={110}
+              aria-label={t('chapters.start', { number: index + 1 })}
+              placeholder="1:30"
+              required
+              value={row.start}
+              error={row.start !== '' && isInvalid(row) ? t('chapters.startHelp') : undefined}
+              onChange={(event) => change(row.key, { start: event.currentTarget.value })}
+            />
+            <TextInput
+              flex={1}
+              aria-label={t('chapters.name', { number: index + 1 })}
+              placeholder={t('video.title')}
+              required
+              maxLength={100}
+              value={row.title}
+              onChange={(event) => change(row.key, { title: event.currentTarget.value })}
+            />
+            <ActionIcon
+              variant="default"
+              size="lg"
+              aria-label={t('chapters.remove', { number: index + 1 })}
+              onClick={() => setRows((before) => before.filter(({ key }) => key !== row.key))}
+            >
+              <IconX size={16} />
+            </ActionIcon>
+          </Group>
+        ))}
+        {rows.length > 0 && (
+          <Text size="xs" c="dimmed">
+            {t('chapters.help')}
+          </Text>
+        )}
+        <Group>
+          <Button variant="default" leftSection={<IconPlus size={16} aria-hidden="true" />} onClick={add}>
+            {t('chapters.add')}
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            {t('common.save')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
