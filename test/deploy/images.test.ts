@@ -106,7 +106,7 @@ describe('the assembled folder', () => {
   test('contains every service, its migrations and the built pages, and no tests', () => {
     for (const app of APPS) expect([app, existsSync(join(folder, 'apps', app, 'src/main.ts'))]).toEqual([app, true])
     expect(existsSync(join(folder, 'apps/catalogue/migrations'))).toBe(true)
-    for (const site of ['apps/web/dist/index.html', 'apps/docs/dist/index.html'])
+    for (const site of ['apps/web/dist/index.html', 'apps/docs/dist/index.html', 'apps/console/dist/index.html'])
       expect([site, existsSync(join(folder, site))]).toEqual([site, true])
     expect(existsSync(join(folder, 'libs/proto/src/gen/descriptors.binpb'))).toBe(true)
     expect(packages().flatMap((path) => sources(path).filter((file) => /\.test\.ts$|(^|\/)test\//.test(file)))).toEqual([])
