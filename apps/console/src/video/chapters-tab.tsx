@@ -11,7 +11,7 @@ import { EmptyState } from '../layout/query-state.tsx'
 import { parseClock } from './clock.ts'
 
 interface Row {
-  key: number
+  rowId: number
   start: string
   title: string
 }
@@ -22,9 +22,9 @@ export function ChaptersTab({ video }: { video: Schemas['Video'] }) {
   const { api } = useSession()
   const queryClient = useQueryClient()
   const [rows, setRows] = useState<readonly Row[]>(() =>
-    video.chapters.map(({ start, title }, key) => ({ key, start: formatDuration(start), title })),
+    video.chapters.map(({ start, title }, rowId) => ({ rowId, start: formatDuration(start), title })),
   )
-  const [nextKey, setNextKey] = useState(video.chapters.length)
+  const [nextId, setNextId] = useState(video.chapters.length)
   const save = useMutation({
     mutationFn: () =>
       api.call('updateVideo', {
@@ -42,18 +42,18 @@ export function ChaptersTab({ video }: { video: Schemas['Video'] }) {
     event.preventDefault()
     if (!rows.some(isInvalid)) save.mutate()
   }
-  const change = (key: number, changes: Partial<Row>) =>
-    setRows((before) => before.map((row) => (row.key === key ? { ...row, ...changes } : row)))
+  const change = (rowId: number, changes: Partial<Row>) =>
+    setRows((before) => before.map((row) => (row.rowId === rowId ? { ...row, ...changes } : row)))
   const add = () => {
-    setRows((before) => [...before, { key: nextKey, start: before.length === 0 ? '0:00' : '', title: '' }])
-    setNextKey(nextKey + 1)
+    setRows((before) => [...before, { rowId: nextId, start: before.length === 0 ? '0:00' : '', title: '' }])
+    setNextId(nextId + 1)
   }
   return (
     <form onSubmit={submit}>
       <Stack>
         {rows.length === 0 && <EmptyState icon={<IconListNumbers size={28} />} title={t('chapters.none')} text={t('chapters.noneText')} />}
         {rows.map((row, index) => (
-          <Group key={row.key} wrap="nowrap" align="flex-start" gap="xs">
+          <Group key={row.rowId} wrap="nowrap" align="flex-start" gap="xs">
             <TextInput
               w={110}
               aria-label={t('chapters.start', { number: index + 1 })}
@@ -61,7 +61,7 @@ export function ChaptersTab({ video }: { video: Schemas['Video'] }) {
               required
               value={row.start}
               error={row.start !== '' && isInvalid(row) ? t('chapters.startHelp') : undefined}
-              onChange={(event) => change(row.key, { start: event.currentTarget.value })}
+              onChange={(event) => change(row.rowId, { start: event.currentTarget.value })}
             />
             <TextInput
               flex={1}
@@ -70,13 +70,13 @@ export function ChaptersTab({ video }: { video: Schemas['Video'] }) {
               required
               maxLength={100}
               value={row.title}
-              onChange={(event) => change(row.key, { title: event.currentTarget.value })}
+              onChange={(event) => change(row.rowId, { title: event.currentTarget.value })}
             />
             <ActionIcon
               variant="default"
               size="lg"
               aria-label={t('chapters.remove', { number: index + 1 })}
-              onClick={() => setRows((before) => before.filter(({ key }) => key !== row.key))}
+              onClick={() => setRows((before) => before.filter(({ rowId }) => rowId !== row.rowId))}
             >
               <IconX size={16} />
             </ActionIcon>
