@@ -6,6 +6,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Api } from './support/api.ts'
+import {
+  createPerson,
+  expectNoSidewaysScroll,
+  listAllVideos,
+  readFirstVideo,
+  readScriptBytes,
+  save,
+  settle,
+  signIn,
+} from './support/console-page.ts'
 import { readLinkMail } from './support/link-mail.ts'
 import { checkState } from './support/page-state.ts'
 import { makeSource } from './support/sources.ts'
@@ -30,6 +40,8 @@ let api: Api
 let browser: Browser
 let page: Page
 let problems: string[]
+const listVideos = () => listAllVideos(api)
+const onlyVideo = () => readFirstVideo(api)
 
 /** The journey of an editor. Each test continues where the one before ended. */
 describeInBrowser('the console', () => {
@@ -41,14 +53,7 @@ describeInBrowser('the console', () => {
     platform = await startTestPlatform()
     tenant = await createTenant(platform.system)
     api = platform.withKey(tenant.key)
-    const names = { first_name: 'Ada', last_name: 'Byron' }
-    await platform.system.post('/user', {
-      ...names,
-      email: EMAIL,
-      password: PASSWORD,
-      user_type: 'standard',
-      organisation_id: tenant.organisationId,
-    })
+    await createPerson(platform.system, { email: EMAIL, name: 'Ada Byron', userType: 'standard', password: PASSWORD, ...tenant })
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
     page = await browser.newPage({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' })
     page.setDefaultTimeout(30_000)
@@ -75,9 +80,9 @@ describeInBrowser('the console', () => {
     await page.goto(`${platform.url}/console/videos?order=name`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await checkState(page, 'console-sign-in')
-    await signIn('a wrong password')
+    await signIn(page, EMAIL, 'a wrong password')
     await page.getByRole('alert').filter({ hasText: 'email address or the password is wrong' }).waitFor()
-    await signIn(PASSWORD)
+    await signIn(page, EMAIL, PASSWORD)
     await page.getByRole('heading', { name: 'Videos' }).waitFor()
     expect(page.url()).toContain('order=name')
     expect(await page.evaluate('document.cookie')).toBe('')
@@ -102,7 +107,7 @@ describeInBrowser('the console', () => {
     const { video_id } = await onlyVideo()
     await page.getByLabel('Title').fill(HOSTILE)
     await page.getByLabel('Internal notes').fill('Ask first.')
-    await save()
+    await save(page)
     expect(await onlyVideo()).toMatchObject({ video_title: HOSTILE, description_private: 'Ask first.' })
     await page.getByRole('heading', { name: HOSTILE }).waitFor()
 
@@ -130,7 +135,7 @@ describeInBrowser('the console', () => {
     await dialog.getByRole('button', { name: 'Sign in' }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(await page.getByLabel('Category').inputValue()).toBe('Culture')
-    await save()
+    await save(page)
     expect(await onlyVideo()).toMatchObject({ category: 'Culture' })
   }, 60_000)
 
@@ -318,11 +323,11 @@ describeInBrowser('the console', () => {
     'the page %s passes axe, fits into a telephone and loads few scripts',
     async (path) => {
       await page.goto(`${platform.url}/console/${path}`)
-      await settle()
+      await settle(page)
       // The page of analytics has the library of its chart as well.
-      expect(await scriptBytes()).toBeLessThanOrEqual(path === 'analytics' ? MAX_SCRIPT_BYTES + CHART_BYTES : MAX_SCRIPT_BYTES)
+      expect(await readScriptBytes(page)).toBeLessThanOrEqual(path === 'analytics' ? MAX_SCRIPT_BYTES + CHART_BYTES : MAX_SCRIPT_BYTES)
       await checkState(page, `console-${path.replace(/\W/g, '-')}`)
-      await expectNoSidewaysScroll()
+      await expectNoSidewaysScroll(page)
     },
     60_000,
   )
@@ -332,12 +337,12 @@ describeInBrowser('the console', () => {
     async (tab) => {
       const { video_id } = await onlyVideo()
       await page.goto(`${platform.url}/console/videos/${video_id}?tab=${tab}`)
-      await settle()
+      await settle(page)
       await page.locator('iframe').waitFor()
       await page.evaluate(`document.querySelector('iframe').remove()`)
-      expect(await scriptBytes()).toBeLessThanOrEqual(MAX_SCRIPT_BYTES + FORM_BYTES + (tab === 'analytics' ? CHART_BYTES : 0))
+      expect(await readScriptBytes(page)).toBeLessThanOrEqual(MAX_SCRIPT_BYTES + FORM_BYTES + (tab === 'analytics' ? CHART_BYTES : 0))
       await checkState(page, `console-video-${tab}`)
-      await expectNoSidewaysScroll()
+      await expectNoSidewaysScroll(page)
     },
     60_000,
   )
@@ -362,16 +367,9 @@ describeInBrowser('the console', () => {
 
   test('lets system users manage keys and change the organisation', async () => {
     const email = 'root@example.org'
-    const names = { first_name: 'Rosa', last_name: 'Root' }
-    await platform.system.post('/user', {
-      ...names,
-      email,
-      password: PASSWORD,
-      user_type: 'system',
-      organisation_id: tenant.organisationId,
-    })
+    await createPerson(platform.system, { email, name: 'Rosa Root', userType: 'system', password: PASSWORD, ...tenant })
     await page.getByRole('button', { name: 'Sign out' }).click()
-    await signIn(PASSWORD, email)
+    await signIn(page, email, PASSWORD)
     await page.getByRole('link', { name: 'API keys' }).click()
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('Newsroom')
@@ -400,53 +398,3 @@ describeInBrowser('the console', () => {
     expect(await page.evaluate(`fetch('/v2/session').then(({ status }) => status)`)).toBe(401)
   }, 60_000)
 })
-
-async function signIn(password: string, email = EMAIL): Promise<void> {
-  await page.getByLabel('Email address').fill(email)
-  await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-}
-
-/** Saves the details. The button is disabled while there is nothing to save. */
-async function save(): Promise<void> {
-  const button = page.getByRole('button', { name: 'Save', exact: true }).first()
-  await button.click()
-  await waitFor(
-    () => button.isDisabled().then((isDisabled) => isDisabled && button.getAttribute('data-loading').then((loading) => loading === null)),
-    {
-      describe: 'the details to be saved',
-    },
-  )
-}
-
-async function listVideos(): Promise<VideoRecord[]> {
-  return (await api.get<{ videos: VideoRecord[] }>('/video?sort_by=date_created')).body.videos
-}
-
-/** Returns the first video of the journey. */
-async function onlyVideo(): Promise<VideoRecord> {
-  const [video] = await listVideos()
-  if (!video) throw new Error('there is no video')
-  return video
-}
-
-/** Waits until the page has loaded its data. */
-async function settle(): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  await waitFor(async () => (await page.locator('.mantine-Loader-root').count()) === 0, { describe: 'the data of the page' })
-}
-
-/** Returns the bytes of scripts that the page has loaded so far, as they are transferred. */
-async function scriptBytes(): Promise<number> {
-  return await page.evaluate(`performance.getEntriesByType('resource')
-    .filter(({ name }) => name.includes('/console/assets/') && name.endsWith('.js'))
-    .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`)
-}
-
-async function expectNoSidewaysScroll(): Promise<void> {
-  await page.setViewportSize({ width: 360, height: 800 })
-  await waitFor(async () => Number(await page.evaluate('document.documentElement.scrollWidth')) <= 360, {
-    describe: 'a page without sideways scrolling',
-  })
-  await page.setViewportSize({ width: 1440, height: 900 })
-}

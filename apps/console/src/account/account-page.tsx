@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { formatTime } from '../layout/format.ts'
+import { ListTable } from '../layout/list-table.tsx'
 import { notifyError } from '../layout/notify.ts'
 import { PageHeader } from '../layout/page-header.tsx'
 import { QueryState } from '../layout/query-state.tsx'
@@ -41,46 +42,35 @@ export function AccountPage() {
           </Text>
           <QueryState query={sessions}>
             {(list) => (
-              <Table.ScrollContainer minWidth={620}>
-                <Table verticalSpacing="sm">
-                  <Table.Thead>
-                    <Table.Tr>
-                      <Table.Th>{t('account.browser')}</Table.Th>
-                      <Table.Th>{t('account.address')}</Table.Th>
-                      <Table.Th>{t('account.lastUsed')}</Table.Th>
-                      <Table.Th>{t('account.expires')}</Table.Th>
-                      <Table.Th>
-                        <span className="visually-hidden">{t('common.actions')}</span>
-                      </Table.Th>
-                    </Table.Tr>
-                  </Table.Thead>
-                  <Table.Tbody>
-                    {list.map(({ id, user_agent, address, last_used, time_created, expires, current }) => (
-                      <Table.Tr key={id}>
-                        <Table.Td title={user_agent}>
-                          {describeBrowser(user_agent)} {current && <Badge color="teal">{t('account.current')}</Badge>}
-                        </Table.Td>
-                        <Table.Td>{address}</Table.Td>
-                        <Table.Td className="no-wrap">{formatTime(last_used || time_created)}</Table.Td>
-                        <Table.Td className="no-wrap">{formatTime(expires)}</Table.Td>
-                        <Table.Td ta="right">
-                          {!current && (
-                            <Button
-                              size="xs"
-                              variant="light"
-                              color="red"
-                              loading={end.isPending && end.variables === id}
-                              onClick={() => end.mutate(id)}
-                            >
-                              {t('account.end')}
-                            </Button>
-                          )}
-                        </Table.Td>
-                      </Table.Tr>
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </Table.ScrollContainer>
+              <ListTable
+                columns={[t('account.browser'), t('account.address'), t('account.lastUsed'), t('account.expires')]}
+                hasActions
+                minWidth={760}
+              >
+                {list.map(({ id, user_agent, address, last_used, time_created, expires, current }) => (
+                  <Table.Tr key={id}>
+                    <Table.Td title={user_agent}>
+                      {describeBrowser(user_agent)} {current && <Badge color="teal">{t('account.current')}</Badge>}
+                    </Table.Td>
+                    <Table.Td>{address}</Table.Td>
+                    <Table.Td className="no-wrap">{formatTime(last_used || time_created)}</Table.Td>
+                    <Table.Td className="no-wrap">{formatTime(expires)}</Table.Td>
+                    <Table.Td ta="right">
+                      {!current && (
+                        <Button
+                          size="xs"
+                          variant="light"
+                          color="red"
+                          loading={end.isPending && end.variables === id}
+                          onClick={() => end.mutate(id)}
+                        >
+                          {t('account.end')}
+                        </Button>
+                      )}
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </ListTable>
             )}
           </QueryState>
         </section>

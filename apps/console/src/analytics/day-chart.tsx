@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import uPlot from 'uplot'
 import { formatNumber } from '../layout/format.ts'
+import { ListTable } from '../layout/list-table.tsx'
 import { listDays, type Period } from './period.tsx'
 
 interface Row {
@@ -45,26 +46,15 @@ interface Day {
 function DayTable({ days }: { days: readonly Day[] }) {
   const { t } = useTranslation()
   return (
-    <Table.ScrollContainer minWidth={280} maxHeight={HEIGHT + 60}>
-      <Table stickyHeader>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('analytics.date')}</Table.Th>
-            <Table.Th>{t('analytics.views')}</Table.Th>
-            <Table.Th>{t('analytics.plays')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {days.toReversed().map(({ day, views, plays }) => (
-            <Table.Tr key={day}>
-              <Table.Td>{day}</Table.Td>
-              <Table.Td>{formatNumber(views)}</Table.Td>
-              <Table.Td>{formatNumber(plays)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <ListTable columns={[t('analytics.date'), t('analytics.views'), t('analytics.plays')]} minWidth={280} maxHeight={HEIGHT + 60}>
+      {days.toReversed().map(({ day, views, plays }) => (
+        <Table.Tr key={day}>
+          <Table.Td>{day}</Table.Td>
+          <Table.Td>{formatNumber(views)}</Table.Td>
+          <Table.Td>{formatNumber(plays)}</Table.Td>
+        </Table.Tr>
+      ))}
+    </ListTable>
   )
 }
 

@@ -18,7 +18,7 @@ export interface Session {
 const SessionContext = createContext<Session | undefined>(undefined)
 export const SESSION_KEY = ['session']
 
-/** Reads the session of the cookie. The result is null if nobody has signed in. */
+/** Reads the session of the cookie. The result is null without a session. */
 export function useSessionQuery() {
   return useQuery({
     queryKey: SESSION_KEY,

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { formatTime } from '../layout/format.ts'
+import { ListTable } from '../layout/list-table.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { FailedState, LoadingState } from '../layout/query-state.tsx'
 
@@ -44,30 +45,20 @@ export function AuditPage() {
       {entries.isPending && <LoadingState />}
       {entries.isError && <FailedState error={entries.error} retry={() => void entries.refetch()} />}
       {entries.data && (
-        <Table.ScrollContainer minWidth={720}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{t('webhooks.time')}</Table.Th>
-                <Table.Th>{t('audit.user')}</Table.Th>
-                <Table.Th>{t('audit.action')}</Table.Th>
-                <Table.Th>{t('audit.object')}</Table.Th>
-                <Table.Th>{t('account.address')}</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {rows.map(({ request_id, time, user_id, action, object: changed, address }) => (
-                <Table.Tr key={`${request_id} ${action}`}>
-                  <Table.Td className="no-wrap">{formatTime(time)}</Table.Td>
-                  <Table.Td>{names.get(user_id) ?? user_id}</Table.Td>
-                  <Table.Td className="code-text">{action}</Table.Td>
-                  <Table.Td className="code-text">{changed}</Table.Td>
-                  <Table.Td>{address}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <ListTable
+          columns={[t('webhooks.time'), t('audit.user'), t('audit.action'), t('audit.object'), t('account.address')]}
+          minWidth={720}
+        >
+          {rows.map(({ request_id, time, user_id, action, object: changed, address }) => (
+            <Table.Tr key={`${request_id} ${action}`}>
+              <Table.Td className="no-wrap">{formatTime(time)}</Table.Td>
+              <Table.Td>{names.get(user_id) ?? user_id}</Table.Td>
+              <Table.Td className="code-text">{action}</Table.Td>
+              <Table.Td className="code-text">{changed}</Table.Td>
+              <Table.Td>{address}</Table.Td>
+            </Table.Tr>
+          ))}
+        </ListTable>
       )}
       {entries.hasNextPage && (
         <Center mt="md">

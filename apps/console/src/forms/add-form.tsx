@@ -2,8 +2,8 @@ import { Button, Modal, Stack, Switch, Textarea, TextInput } from '@mantine/core
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { fieldMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
+import { bindTexts } from '../layout/form-values.ts'
 import { notifyError } from '../layout/notify.ts'
 
 const EMPTY = { reference: '', primary_text: '', button_text: '', capture_names: true, capture_company_name: false, gated: false }
@@ -26,11 +26,7 @@ export function AddForm({ close }: { close: () => void }) {
     event.preventDefault()
     add.mutate()
   }
-  const text = (field: 'reference' | 'primary_text' | 'button_text') => ({
-    value: form[field],
-    error: fieldMessage(add.error, field),
-    onChange: ({ currentTarget: { value } }: { currentTarget: { value: string } }) => setForm((before) => ({ ...before, [field]: value })),
-  })
+  const text = bindTexts(form, setForm, add.error)
   const toggle = (field: 'capture_names' | 'capture_company_name' | 'gated') => ({
     checked: form[field],
     onChange: ({ currentTarget: { checked } }: { currentTarget: { checked: boolean } }) =>

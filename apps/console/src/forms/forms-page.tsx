@@ -2,8 +2,9 @@ import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconForms, IconPlus } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazyRouteComponent } from '@tanstack/react-router'
 import type { Schemas } from '@vitascope/sdk'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
@@ -12,7 +13,7 @@ import { EmptyState, QueryState } from '../layout/query-state.tsx'
 import { Submissions } from './submissions.tsx'
 
 /** The dialog is loaded when it is opened. */
-const AddForm = lazy(() => import('./add-form.tsx').then(({ AddForm: component }) => ({ default: component })))
+const AddForm = lazyRouteComponent(() => import('./add-form.tsx'), 'AddForm')
 
 /** Contact forms of the organisation with what viewers have submitted. */
 export function FormsPage() {

@@ -5,6 +5,7 @@ import type { Schemas } from '@vitascope/sdk'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { formatTime } from '../layout/format.ts'
+import { ListTable } from '../layout/list-table.tsx'
 import { QueryState } from '../layout/query-state.tsx'
 import { downloadCsv } from './csv.ts'
 
@@ -51,30 +52,21 @@ type Submission = Schemas['Submission']
 function SubmissionTable({ list }: { list: readonly Submission[] }) {
   const { t } = useTranslation()
   return (
-    <Table.ScrollContainer minWidth={560} maxHeight={360} mt="sm">
-      <Table stickyHeader>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('webhooks.time')}</Table.Th>
-            <Table.Th>{t('users.email')}</Table.Th>
-            <Table.Th>{t('common.name')}</Table.Th>
-            <Table.Th>{t('forms.company')}</Table.Th>
-            <Table.Th>{t('forms.consent')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {list.map(({ submission_id, time_created, email, name, company_name, opt_in }) => (
-            <Table.Tr key={submission_id}>
-              <Table.Td className="no-wrap">{formatTime(time_created)}</Table.Td>
-              <Table.Td>{email}</Table.Td>
-              <Table.Td>{name}</Table.Td>
-              <Table.Td>{company_name}</Table.Td>
-              <Table.Td>{opt_in === '1' ? '✓' : ''}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <ListTable
+      columns={[t('webhooks.time'), t('users.email'), t('common.name'), t('forms.company'), t('forms.consent')]}
+      minWidth={560}
+      maxHeight={360}
+    >
+      {list.map(({ submission_id, time_created, email, name, company_name, opt_in }) => (
+        <Table.Tr key={submission_id}>
+          <Table.Td className="no-wrap">{formatTime(time_created)}</Table.Td>
+          <Table.Td>{email}</Table.Td>
+          <Table.Td>{name}</Table.Td>
+          <Table.Td>{company_name}</Table.Td>
+          <Table.Td>{opt_in === '1' ? '✓' : ''}</Table.Td>
+        </Table.Tr>
+      ))}
+    </ListTable>
   )
 }
 

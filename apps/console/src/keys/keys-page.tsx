@@ -9,6 +9,7 @@ import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { CopyField } from '../layout/copy-field.tsx'
 import { formatTime } from '../layout/format.ts'
+import { ListTable } from '../layout/list-table.tsx'
 import { notifyError } from '../layout/notify.ts'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
@@ -64,45 +65,31 @@ export function KeysPage() {
           list.length === 0 ? (
             <EmptyState icon={<IconKey size={28} />} title={t('keys.none')} />
           ) : (
-            <Table.ScrollContainer minWidth={680}>
-              <Table verticalSpacing="sm">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>{t('common.name')}</Table.Th>
-                    <Table.Th>{t('keys.lastUsed')}</Table.Th>
-                    <Table.Th>{t('keys.expires')}</Table.Th>
-                    <Table.Th>
-                      <span className="visually-hidden">{t('common.actions')}</span>
-                    </Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {list.map(({ key, name, expires, lastUsed }) => (
-                    <Table.Tr key={key}>
-                      <Table.Td>
-                        {name}
-                        <Text size="xs" c="dimmed" className="code-text">
-                          {key.slice(0, SHOWN_CHARACTERS)}…
-                        </Text>
-                      </Table.Td>
-                      <Table.Td className="no-wrap">{formatTime(lastUsed) || t('keys.neverUsed')}</Table.Td>
-                      <Table.Td className="no-wrap">{formatTime(expires) || t('keys.never')}</Table.Td>
-                      <Table.Td ta="right">
-                        <ConfirmButton
-                          size="xs"
-                          title={t('keys.revokeTitle')}
-                          text={t('keys.revokeText')}
-                          confirm={t('keys.revoke')}
-                          onConfirm={() => revoke(key)}
-                        >
-                          {t('keys.revoke')}
-                        </ConfirmButton>
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+            <ListTable columns={[t('common.name'), t('keys.lastUsed'), t('keys.expires')]} hasActions minWidth={760}>
+              {list.map(({ key, name, expires, lastUsed }) => (
+                <Table.Tr key={key}>
+                  <Table.Td>
+                    {name}
+                    <Text size="xs" c="dimmed" className="code-text">
+                      {key.slice(0, SHOWN_CHARACTERS)}…
+                    </Text>
+                  </Table.Td>
+                  <Table.Td className="no-wrap">{formatTime(lastUsed) || t('keys.neverUsed')}</Table.Td>
+                  <Table.Td className="no-wrap">{formatTime(expires) || t('keys.never')}</Table.Td>
+                  <Table.Td ta="right">
+                    <ConfirmButton
+                      size="xs"
+                      title={t('keys.revokeTitle')}
+                      text={t('keys.revokeText')}
+                      confirm={t('keys.revoke')}
+                      onConfirm={() => revoke(key)}
+                    >
+                      {t('keys.revoke')}
+                    </ConfirmButton>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </ListTable>
           )
         }
       </QueryState>

@@ -1,7 +1,8 @@
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazyRouteComponent } from '@tanstack/react-router'
+import { Suspense, useEffect, useState } from 'react'
 import { onNotification } from './notify.ts'
 
-const Notifications = lazy(() => import('@mantine/notifications').then(({ Notifications: component }) => ({ default: component })))
+const Notifications = lazyRouteComponent(() => import('@mantine/notifications'), 'Notifications')
 
 /** Shows messages in a corner of the page. */
 export function NotificationArea() {

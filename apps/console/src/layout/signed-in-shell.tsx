@@ -28,8 +28,8 @@ import {
   IconWebhook,
 } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { Link, lazyRouteComponent, Outlet, useRouterState } from '@tanstack/react-router'
+import { Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { guestClient } from '../api/client.ts'
 import { onSessionEnd } from '../api/query-client.ts'
@@ -214,7 +214,7 @@ function OrganisationSelect() {
 }
 
 /** The dialog is loaded when the session ends. */
-const SessionEndDialog = lazy(() => import('./session-end-dialog.tsx').then(({ SessionEndDialog: component }) => ({ default: component })))
+const SessionEndDialog = lazyRouteComponent(() => import('./session-end-dialog.tsx'), 'SessionEndDialog')
 
 /** When the session ends under an open page, the user signs in over it, so that nothing typed is lost. */
 function SessionEnd() {

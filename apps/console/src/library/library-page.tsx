@@ -2,9 +2,9 @@ import { Button, Checkbox, Group, Pagination, SegmentedControl, Select, SimpleGr
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconLayoutGrid, IconList, IconSearch, IconUpload, IconVideo } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, lazyRouteComponent, useNavigate, useSearch } from '@tanstack/react-router'
 import type { Schemas } from '@vitascope/sdk'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { formatDuration, formatTime } from '../layout/format.ts'
@@ -18,7 +18,7 @@ import { EncodingBar, StatusBadge, VisibilityBadge } from './video-badges.tsx'
 import { VideoThumbnail } from './video-thumbnail.tsx'
 
 /** The bar is loaded when a video is selected. */
-const BulkBar = lazy(() => import('./bulk-bar.tsx').then(({ BulkBar: component }) => ({ default: component })))
+const BulkBar = lazyRouteComponent(() => import('./bulk-bar.tsx'), 'BulkBar')
 
 const SEARCH_DELAY_MS = 300
 

@@ -4,10 +4,11 @@ import { IconPlus, IconUsers } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { fieldMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { bindTexts } from '../layout/form-values.ts'
 import { formatTime } from '../layout/format.ts'
+import { ListTable } from '../layout/list-table.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
@@ -39,46 +40,31 @@ export function UsersPage() {
           list.length === 0 ? (
             <EmptyState icon={<IconUsers size={28} />} title={t('users.none')} />
           ) : (
-            <Table.ScrollContainer minWidth={620}>
-              <Table verticalSpacing="sm">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>{t('common.name')}</Table.Th>
-                    <Table.Th>{t('users.email')}</Table.Th>
-                    <Table.Th>{t('users.role')}</Table.Th>
-                    <Table.Th>{t('common.created')}</Table.Th>
-                    <Table.Th>
-                      <span className="visually-hidden">{t('common.actions')}</span>
-                    </Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {list.map(({ user_id, first_name, last_name, email, user_type, time_created }) => (
-                    <Table.Tr key={user_id}>
-                      <Table.Td>{`${first_name} ${last_name}`}</Table.Td>
-                      <Table.Td>{email}</Table.Td>
-                      <Table.Td>
-                        <Badge variant="light">{valueLabel('users.short', user_type)}</Badge>
-                      </Table.Td>
-                      <Table.Td className="no-wrap">{formatTime(time_created)}</Table.Td>
-                      <Table.Td ta="right">
-                        {isSystem && user_id !== self.user_id && (
-                          <ConfirmButton
-                            size="xs"
-                            title={t('users.deleteTitle', { name: `${first_name} ${last_name}` })}
-                            text={t('users.deleteText')}
-                            confirm={t('common.delete')}
-                            onConfirm={() => remove(user_id)}
-                          >
-                            {t('common.delete')}
-                          </ConfirmButton>
-                        )}
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+            <ListTable columns={[t('common.name'), t('users.email'), t('users.role'), t('common.created')]} hasActions minWidth={760}>
+              {list.map(({ user_id, first_name, last_name, email, user_type, time_created }) => (
+                <Table.Tr key={user_id}>
+                  <Table.Td>{`${first_name} ${last_name}`}</Table.Td>
+                  <Table.Td>{email}</Table.Td>
+                  <Table.Td>
+                    <Badge variant="light">{valueLabel('users.short', user_type)}</Badge>
+                  </Table.Td>
+                  <Table.Td className="no-wrap">{formatTime(time_created)}</Table.Td>
+                  <Table.Td ta="right">
+                    {isSystem && user_id !== self.user_id && (
+                      <ConfirmButton
+                        size="xs"
+                        title={t('users.deleteTitle', { name: `${first_name} ${last_name}` })}
+                        text={t('users.deleteText')}
+                        confirm={t('common.delete')}
+                        onConfirm={() => remove(user_id)}
+                      >
+                        {t('common.delete')}
+                      </ConfirmButton>
+                    )}
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </ListTable>
           )
         }
       </QueryState>
@@ -112,12 +98,8 @@ function AddUser({ opened, close }: { opened: boolean; close: () => void }) {
     event.preventDefault()
     add.mutate()
   }
-  const text = (field: keyof typeof empty) => ({
-    value: form[field],
-    required: true,
-    error: fieldMessage(add.error, field),
-    onChange: ({ currentTarget: { value } }: { currentTarget: { value: string } }) => setForm((before) => ({ ...before, [field]: value })),
-  })
+  const bind = bindTexts(form, setForm, add.error)
+  const text = (name: keyof typeof empty) => ({ ...bind(name), required: true })
   return (
     <Modal opened={opened} onClose={close} title={t('users.add')} centered closeButtonProps={{ 'aria-label': t('common.close') }}>
       <form onSubmit={submit}>

@@ -1,9 +1,11 @@
-import { Alert, Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { fieldMessage, guestClient, toMessage } from '../api/client.ts'
+import { fieldMessage, guestClient } from '../api/client.ts'
 import { SESSION_KEY } from '../api/session.tsx'
+import { ErrorAlert } from '../layout/error-alert.tsx'
+import { bindTexts } from '../layout/form-values.ts'
 import type { SignInLink } from './sign-in-address.ts'
 
 /** Form of a link: the user chooses a password. The first user of a platform also enters an address and a name. */
@@ -24,22 +26,13 @@ export function LinkForm({ link }: { link: SignInLink }) {
     event.preventDefault()
     use.mutate()
   }
-  const text = (field: keyof typeof first) => ({
-    value: first[field],
-    required: true,
-    withAsterisk: false,
-    error: fieldMessage(use.error, field),
-    onChange: ({ currentTarget: { value } }: { currentTarget: { value: string } }) => setFirst((before) => ({ ...before, [field]: value })),
-  })
+  const bind = bindTexts(first, setFirst, use.error)
+  const text = (name: keyof typeof first) => ({ ...bind(name), required: true, withAsterisk: false })
   return (
     <form onSubmit={submit}>
       <Stack>
         <Text size="sm">{t(link.isFirstUser ? 'signIn.firstUser' : 'signIn.choosePassword')}</Text>
-        {use.isError && (
-          <Alert color="red" role="alert">
-            {toMessage(use.error)}
-          </Alert>
-        )}
+        <ErrorAlert error={use.error} />
         {link.isFirstUser && (
           <>
             <Group grow align="flex-start">

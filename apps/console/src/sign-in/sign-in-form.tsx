@@ -1,9 +1,10 @@
-import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { guestClient, toMessage } from '../api/client.ts'
+import { guestClient } from '../api/client.ts'
 import { SESSION_KEY } from '../api/session.tsx'
+import { ErrorAlert } from '../layout/error-alert.tsx'
 
 /** Form for the email address and password. `fixedEmail` is the only address that it accepts. */
 export function SignInForm({ fixedEmail, onSignedIn }: { fixedEmail?: string; onSignedIn?: () => void }) {
@@ -26,11 +27,7 @@ export function SignInForm({ fixedEmail, onSignedIn }: { fixedEmail?: string; on
   return (
     <form onSubmit={submit}>
       <Stack>
-        {signIn.isError && (
-          <Alert color="red" role="alert">
-            {toMessage(signIn.error)}
-          </Alert>
-        )}
+        <ErrorAlert error={signIn.error} />
         <TextInput
           label={t('signIn.email')}
           type="email"

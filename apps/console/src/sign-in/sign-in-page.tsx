@@ -1,10 +1,11 @@
-import { Alert, Anchor, Button, Divider, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Anchor, Button, Divider, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { guestClient, toMessage } from '../api/client.ts'
+import { guestClient } from '../api/client.ts'
 import { SESSION_KEY } from '../api/session.tsx'
 import icon from '../icon.svg'
+import { ErrorAlert } from '../layout/error-alert.tsx'
 import { LinkForm } from './link-form.tsx'
 import { completeProviderSignIn, openProvider } from './provider-sign-in.ts'
 import { readProviderResponse, readSignInLink } from './sign-in-address.ts'
@@ -70,11 +71,7 @@ function ProviderButton() {
   const error = open.error ?? complete.error
   return (
     <Stack gap="xs">
-      {error && (
-        <Alert color="red" role="alert">
-          {toMessage(error)}
-        </Alert>
-      )}
+      <ErrorAlert error={error} />
       <Button variant="default" fullWidth loading={open.isPending || complete.isPending} onClick={() => open.mutate()}>
         {t('signIn.provider')}
       </Button>
@@ -95,11 +92,7 @@ function ResetForm() {
   return (
     <form onSubmit={submit}>
       <Stack>
-        {reset.isError && (
-          <Alert color="red" role="alert">
-            {toMessage(reset.error)}
-          </Alert>
-        )}
+        <ErrorAlert error={reset.error} />
         <TextInput
           label={t('signIn.email')}
           type="email"

@@ -1,6 +1,7 @@
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
-import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect, useMemo, useRef, useState } from 'react'
+import { lazyRouteComponent } from '@tanstack/react-router'
+import { createContext, type ReactNode, Suspense, useContext, useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { notifyWarning } from '../layout/notify.ts'
@@ -14,7 +15,7 @@ interface Uploads {
 }
 
 /** The dialog is loaded when it is opened. */
-const UploadDialog = lazy(() => import('./upload-dialog.tsx').then(({ UploadDialog: component }) => ({ default: component })))
+const UploadDialog = lazyRouteComponent(() => import('./upload-dialog.tsx'), 'UploadDialog')
 
 const UploadContext = createContext<Uploads | undefined>(undefined)
 

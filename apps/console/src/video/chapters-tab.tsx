@@ -91,9 +91,11 @@ export function ChaptersTab({ video }: { video: Schemas['Video'] }) {
           <Button variant="default" leftSection={<IconPlus size={16} aria-hidden="true" />} onClick={add}>
             {t('chapters.add')}
           </Button>
-          <Button type="submit" loading={save.isPending}>
-            {t('common.save')}
-          </Button>
+          {(rows.length > 0 || video.chapters.length > 0) && (
+            <Button type="submit" loading={save.isPending}>
+              {t('common.save')}
+            </Button>
+          )}
         </Group>
       </Stack>
     </form>

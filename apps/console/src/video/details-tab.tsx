@@ -8,6 +8,7 @@ import { fieldMessage } from '../api/client.ts'
 import { deleteVideo } from '../api/delete-video.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { bindTexts } from '../layout/form-values.ts'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import type { LoadedVideo } from './use-video.ts'
 
@@ -61,7 +62,7 @@ export function DetailsTab({ loaded }: { loaded: LoadedVideo }) {
     async onSuccess(_, { sent }) {
       const fresh = await queryClient.fetchQuery<LoadedVideo>({ queryKey: ['video', videoId], staleTime: 0 })
       setBase(fresh)
-      // What was typed during the request stays.
+      // Text that was typed during the request is kept.
       setForm((typed) => ({ ...toDetails(fresh.video), ...pickFields(typed, listDifferences(typed, sent)) }))
       void queryClient.invalidateQueries({ queryKey: ['videos'] })
       notifySuccess(t('common.saved'))
@@ -82,12 +83,8 @@ export function DetailsTab({ loaded }: { loaded: LoadedVideo }) {
     setForm(toDetails(base.video))
     await navigate({ to: '/videos', ignoreBlocker: true })
   }
-  const text = (field: Exclude<Field, 'tags' | 'visibility'>) => ({
-    label: t(LABELS[field]),
-    value: form[field],
-    error: fieldMessage(save.error, field),
-    onChange: ({ currentTarget: { value } }: { currentTarget: { value: string } }) => setForm((before) => ({ ...before, [field]: value })),
-  })
+  const bind = bindTexts(form, setForm, save.error)
+  const text = (field: Exclude<Field, 'tags' | 'visibility'>) => ({ ...bind(field), label: t(LABELS[field]) })
   return (
     <form onSubmit={submit}>
       <Stack>

@@ -1,8 +1,8 @@
 import { Anchor, Box, Grid, Group, Tabs } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, lazyRouteComponent, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { Schemas } from '@vitascope/sdk'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { PageHeader } from '../layout/page-header.tsx'
 import { LoadingState, QueryState } from '../layout/query-state.tsx'
@@ -15,12 +15,12 @@ import { VIDEO_TABS } from './video-search.ts'
 
 /** A tab is loaded when it is opened. */
 const LAZY_TABS = {
-  chapters: lazy(() => import('./chapters-tab.tsx').then(({ ChaptersTab }) => ({ default: ChaptersTab }))),
-  captions: lazy(() => import('./captions-tab.tsx').then(({ CaptionsTab }) => ({ default: CaptionsTab }))),
-  sharing: lazy(() => import('./sharing-tab.tsx').then(({ SharingTab }) => ({ default: SharingTab }))),
-  protection: lazy(() => import('./protection-tab.tsx').then(({ ProtectionTab }) => ({ default: ProtectionTab }))),
-  files: lazy(() => import('./files-tab.tsx').then(({ FilesTab }) => ({ default: FilesTab }))),
-  analytics: lazy(() => import('./video-analytics-tab.tsx').then(({ VideoAnalyticsTab }) => ({ default: VideoAnalyticsTab }))),
+  chapters: lazyRouteComponent(() => import('./chapters-tab.tsx'), 'ChaptersTab'),
+  captions: lazyRouteComponent(() => import('./captions-tab.tsx'), 'CaptionsTab'),
+  sharing: lazyRouteComponent(() => import('./sharing-tab.tsx'), 'SharingTab'),
+  protection: lazyRouteComponent(() => import('./protection-tab.tsx'), 'ProtectionTab'),
+  files: lazyRouteComponent(() => import('./files-tab.tsx'), 'FilesTab'),
+  analytics: lazyRouteComponent(() => import('./video-analytics-tab.tsx'), 'VideoAnalyticsTab'),
 }
 
 export function VideoPage() {
@@ -72,7 +72,7 @@ function VideoView({ loaded }: { loaded: LoadedVideo }) {
           <Tabs value={tab} onChange={select} keepMounted>
             <Tabs.List mb="md">
               {VIDEO_TABS.map((name) => (
-                <Tabs.Tab key={name} value={name}>
+                <Tabs.Tab key={name} value={name} px="xs">
                   {t(`video.${name}`)}
                 </Tabs.Tab>
               ))}

@@ -2,12 +2,14 @@ import { Alert, Badge, Button, Group, Paper, Stack, Table, Text } from '@mantine
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus, IconWebhook } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazyRouteComponent } from '@tanstack/react-router'
 import type { Schemas } from '@vitascope/sdk'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { formatTime } from '../layout/format.ts'
+import { ListTable } from '../layout/list-table.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
@@ -15,7 +17,7 @@ import { valueLabel } from '../translation/value-label.ts'
 import { EVENTS } from './event-types.ts'
 
 /** The dialog is loaded when it is opened. */
-const AddWebhook = lazy(() => import('./add-webhook.tsx').then(({ AddWebhook: component }) => ({ default: component })))
+const AddWebhook = lazyRouteComponent(() => import('./add-webhook.tsx'), 'AddWebhook')
 
 const DELIVERIES = 50
 const DELIVERY_INTERVAL_MS = 3_000
@@ -141,42 +143,31 @@ function Deliveries({ webhookId }: { webhookId: string }) {
             {t('webhooks.noDeliveries')}
           </Text>
         ) : (
-          <Table.ScrollContainer minWidth={560} mt="sm">
-            <Table>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>{t('webhooks.time')}</Table.Th>
-                  <Table.Th>{t('webhooks.event')}</Table.Th>
-                  <Table.Th>{t('common.status')}</Table.Th>
-                  <Table.Th>{t('webhooks.response')}</Table.Th>
-                  <Table.Th>
-                    <span className="visually-hidden">{t('common.actions')}</span>
-                  </Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {list.map(({ delivery_id, time_created, event, status, response_code }) => (
-                  <Table.Tr key={delivery_id}>
-                    <Table.Td className="no-wrap">{formatTime(time_created)}</Table.Td>
-                    <Table.Td>{event}</Table.Td>
-                    <Table.Td>
-                      <Badge color={status === 'delivered' ? 'teal' : status === 'failed' ? 'red' : 'gray'}>
-                        {valueLabel('webhooks.states', status)}
-                      </Badge>
-                    </Table.Td>
-                    <Table.Td>{response_code}</Table.Td>
-                    <Table.Td ta="right">
-                      {status !== 'note' && (
-                        <Button size="compact-xs" variant="subtle" onClick={() => resend.mutate(delivery_id)}>
-                          {t('webhooks.resend')}
-                        </Button>
-                      )}
-                    </Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
-          </Table.ScrollContainer>
+          <ListTable
+            columns={[t('webhooks.time'), t('webhooks.event'), t('common.status'), t('webhooks.response')]}
+            hasActions
+            minWidth={560}
+          >
+            {list.map(({ delivery_id, time_created, event, status, response_code }) => (
+              <Table.Tr key={delivery_id}>
+                <Table.Td className="no-wrap">{formatTime(time_created)}</Table.Td>
+                <Table.Td>{event}</Table.Td>
+                <Table.Td>
+                  <Badge color={status === 'delivered' ? 'teal' : status === 'failed' ? 'red' : 'gray'}>
+                    {valueLabel('webhooks.states', status)}
+                  </Badge>
+                </Table.Td>
+                <Table.Td>{response_code}</Table.Td>
+                <Table.Td ta="right">
+                  {status !== 'note' && (
+                    <Button size="compact-xs" variant="subtle" onClick={() => resend.mutate(delivery_id)}>
+                      {t('webhooks.resend')}
+                    </Button>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </ListTable>
         )
       }
     </QueryState>

@@ -35,12 +35,13 @@ export const beginOidcSignIn = route({
     oidc_unavailable: 'The identity provider does not respond.',
   },
   async handle(_, { services, call, countSignIn, publicUrl }) {
+    // The user is unknown, so that only the limit of the address applies.
     await countSignIn(`oidc/${randomUUID()}`)
-    const begun = await services.oidc.beginOidcSignIn({ redirectUri: redirectUri(publicUrl) }, call)
+    const started = await services.oidc.beginOidcSignIn({ redirectUri: redirectUri(publicUrl) }, call)
     const body = {
-      authorization_url: begun.authorizationUrl,
-      browser_secret: begun.browserSecret,
-      expires: formatOptionalTimestamp(begun.expireTime),
+      authorization_url: started.authorizationUrl,
+      browser_secret: started.browserSecret,
+      expires: formatOptionalTimestamp(started.expireTime),
     }
     return new Reply(body, { status: 201, headers: { 'Cache-Control': 'no-store' } })
   },

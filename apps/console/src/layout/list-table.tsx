@@ -1,0 +1,40 @@
+import { Table } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+
+interface Props {
+  /** Headings of the columns. */
+  columns: readonly string[]
+  /** Adds a last column for buttons, whose heading only screen readers present. */
+  hasActions?: boolean
+  /** On a narrower screen, the table scrolls sideways. In pixels. */
+  minWidth: number
+  /** A longer table scrolls below its headings. In pixels. */
+  maxHeight?: number
+  /** Rows of the table. */
+  children: ReactNode
+}
+
+/** A table with headings. */
+export function ListTable({ columns, hasActions = false, minWidth, maxHeight, children }: Props) {
+  const { t } = useTranslation()
+  return (
+    <Table.ScrollContainer minWidth={minWidth} {...(maxHeight !== undefined && { maxHeight })}>
+      <Table verticalSpacing="sm" stickyHeader={maxHeight !== undefined}>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map((column) => (
+              <Table.Th key={column}>{column}</Table.Th>
+            ))}
+            {hasActions && (
+              <Table.Th>
+                <span className="visually-hidden">{t('common.actions')}</span>
+              </Table.Th>
+            )}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>{children}</Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}

@@ -1,0 +1,73 @@
+import { waitFor } from '@vitascope/testing'
+import type { Page } from 'playwright-core'
+import type { Api } from './api.ts'
+import type { VideoRecord } from './video-steps.ts'
+
+/** Creates a user with a password, who can sign in. */
+export async function createPerson(
+  system: Api,
+  {
+    email,
+    name,
+    userType,
+    password,
+    organisationId,
+  }: { email: string; name: string; userType: string; password: string; organisationId: string },
+): Promise<void> {
+  const [first_name, last_name] = name.split(' ')
+  const fields = { email, first_name, last_name, user_type: userType, password, organisation_id: organisationId }
+  const { status, body } = await system.post('/user', fields)
+  if (status !== 200) throw new Error(`creating the user returned ${status}: ${JSON.stringify(body)}`)
+}
+
+/** Enters an email address and a password in the form for signing in. */
+export async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel('Email address').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Saves the details. The button is disabled while there is nothing to save. */
+export async function save(page: Page): Promise<void> {
+  const button = page.getByRole('button', { name: 'Save', exact: true }).first()
+  await button.click()
+  await waitFor(
+    () => button.isDisabled().then((isDisabled) => isDisabled && button.getAttribute('data-loading').then((loading) => loading === null)),
+    {
+      describe: 'the details to be saved',
+    },
+  )
+}
+
+/** Waits until the page has loaded its data. */
+export async function settle(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await waitFor(async () => (await page.locator('.mantine-Loader-root').count()) === 0, { describe: 'the data of the page' })
+}
+
+/** Returns the bytes of scripts that the page has loaded so far, as they are transferred. */
+export async function readScriptBytes(page: Page): Promise<number> {
+  return await page.evaluate(`performance.getEntriesByType('resource')
+    .filter(({ name }) => name.includes('/console/assets/') && name.endsWith('.js'))
+    .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`)
+}
+
+/** Expects that the page fits into a narrow telephone. */
+export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 360, height: 800 })
+  await waitFor(async () => Number(await page.evaluate('document.documentElement.scrollWidth')) <= 360, {
+    describe: 'a page without sideways scrolling',
+  })
+  await page.setViewportSize({ width: 1440, height: 900 })
+}
+
+/** Returns the videos of the organisation, the first one that was created first. */
+export async function listAllVideos(api: Api): Promise<VideoRecord[]> {
+  return (await api.get<{ videos: VideoRecord[] }>('/video?sort_by=date_created')).body.videos
+}
+
+export async function readFirstVideo(api: Api): Promise<VideoRecord> {
+  const [video] = await listAllVideos(api)
+  if (!video) throw new Error('there is no video')
+  return video
+}
