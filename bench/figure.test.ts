@@ -3,7 +3,7 @@ import { type Figure, formatFigure, isGoalMet, singleValue } from './figure.ts'
 
 const ratio = { row: 'guest', title: 'reads by guests', value: { median: 0.95, low: 0.9, high: 1.02 } }
 
-describe('a goal is met', () => {
+describe('whether a goal is met', () => {
   test.each<[string, Figure, boolean]>([
     ['at least, reached by the upper end', { ...ratio, goal: { atLeast: 1 } }, true],
     ['at least, above the interval', { ...ratio, goal: { atLeast: 1.03 } }, false],

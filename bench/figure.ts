@@ -8,7 +8,10 @@ export interface Figure {
   title: string
   /** Unit of the value, such as `s`. Absent for a ratio. */
   unit?: string
-  /** Median with its 95 % interval. A single measurement has three equal numbers. */
+  /**
+   * Median with its 95 % interval. Some figures have the fastest and the slowest measurement instead of the interval. A
+   * single measurement has three equal numbers.
+   */
   value: Ratio
   goal?: { atLeast: number } | { atMost: number }
   /** The measured values behind a ratio, such as `708/s, baseline 3450/s`. */
@@ -26,7 +29,7 @@ export function singleValue(value: number): Ratio {
   return { median: value, low: value, high: value }
 }
 
-/** Returns true if the near end of the interval reaches the goal. */
+/** Returns true if the better end of the interval reaches the goal, or if the figure has no goal. */
 export function isGoalMet({ value, goal }: Figure): boolean {
   if (goal === undefined) return true
   return 'atLeast' in goal ? value.high >= goal.atLeast : value.low <= goal.atMost
@@ -51,7 +54,7 @@ export function formatGoal({ goal, unit }: Figure): string {
   return `${sign} ${limit}${unit === undefined ? '' : ` ${unit}`}`
 }
 
-/** Three significant digits for small numbers, whole numbers above 100. */
+/** Returns three significant digits below 100, and a whole number from 100. */
 function formatNumber(value: number): string {
   return value >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)))
 }

@@ -29,11 +29,11 @@ export interface LoadOrder {
    * number of connections.
    */
   connections: number
-  /** Requests per second, open loop. */
+  /** Requests per second of an open loop: they are sent at this rate without waiting for responses. */
   rate?: number
 }
 
-/** Milliseconds. */
+/** Percentiles in milliseconds. */
 export interface Percentiles {
   count: number
   p50: number
@@ -51,7 +51,8 @@ export interface Figures {
   rejections: number
   rejectionsWithRetryAfter: number
   /**
-   * Times of good responses: from the due time of the request, and from the time when it was sent.
+   * Times of responses below 300: from the due time of the request, and from the time when a connection
+   * was available for it.
    */
   times: Record<Kind, { fromDue: Percentiles; fromSend: Percentiles }>
   /** CPU time of the load generator as a share of one processor. */

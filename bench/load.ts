@@ -70,8 +70,8 @@ async function run(order: LoadOrder): Promise<Figures> {
   }
 
   /**
-   * Each caller sends its next request after the response. After a rejection it waits for
-   * `Retry-After`.
+   * Each caller sends its next request after the response. After an error or a status of 300 or above,
+   * it waits for 1 s.
    */
   async function closedLoop(): Promise<void> {
     const caller = async () => {
@@ -80,7 +80,7 @@ async function run(order: LoadOrder): Promise<Figures> {
     await Promise.all(Array.from({ length: order.connections }, caller))
   }
 
-  /** Requests are due at random times of this rate, independent of earlier requests. */
+  /** Requests are due at random times (a Poisson process of this rate), independent of earlier responses. */
   async function openLoop(rate: number): Promise<void> {
     const pendingRequests = new Set<Promise<unknown>>()
     let due = started
@@ -100,7 +100,7 @@ function mapKinds<T>(build: (kind: Kind) => T): Record<Kind, T> {
   return Object.fromEntries(KINDS.map((kind) => [kind, build(kind)])) as Record<Kind, T>
 }
 
-/** Resolves with true for a good response. */
+/** Sends a request and adds its result to the measurements. Resolves with true for a status below 300. Never rejects. */
 function sendRequest(
   agent: Agent,
   { kind, method, url, headers, body }: LoadRequest,

@@ -9,8 +9,8 @@ const DECADES = 1
 const TICKS = [0.1, 0.2, 0.5, 1, 2, 5, 10]
 
 /**
- * Draws each figure that has a goal as a line from the low to the high end of its interval with a
- * dot at the median. On the right of the middle a goal is met.
+ * Returns an SVG. It draws each figure that has a goal as a line from the low to the high end of its
+ * interval, with a dot at the median. The goal is in the middle, and better values are on its right.
  */
 export function drawPlot(figures: readonly BenchFigure[]): string {
   const rows = figures.filter(({ goal }) => goal !== undefined)

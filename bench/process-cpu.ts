@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Clock ticks per second. Linux always uses this unit in `/proc`. */
+/** Clock ticks per second in `/proc`. This is 100 on every common Linux. */
 const TICKS = 100
 
-/** Returns the CPU seconds of a process and its descendants, including those that have ended. */
+/** Returns the CPU seconds of a process and its descendants, including ended ones that their parent has awaited. */
 export function cpuSeconds(ancestor: number | undefined): number {
   if (ancestor === undefined) return Number.NaN
   const processes = listProcesses()

@@ -17,7 +17,7 @@ const figures: BenchFigure[] = [
 ]
 const machine = { processor: 'Example', processors: 2, memoryGib: 8, kernel: '6.1', node: 'v24.0.0' }
 
-test('the table has every figure, and says which goals are met', () => {
+test('the table has every figure, and shows which goals are met', () => {
   const table = formatTable({ date: '2026-01-31', machine, figures })
   expect(table).toContain('| reads guest | reads by guests | 1.1 [0.9, 1.3] | ≥ 1 | met | 11/s \\| 10/s |')
   expect(table).toContain('| start ready | second start | 60 s | ≤ 6 s | **not met** |  |')

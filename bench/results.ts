@@ -22,7 +22,6 @@ export interface Machine {
   node: string
 }
 
-/** Describes this machine. */
 export function describeMachine(): Machine {
   return {
     processor: cpus()[0]?.model.trim() ?? 'unknown',
@@ -34,8 +33,8 @@ export function describeMachine(): Machine {
 }
 
 /**
- * Writes the figures as JSON, the table and the plot into the folder. Figures of the same day of other benchmarks are
- * kept. Returns the path of the table.
+ * Writes the figures as JSON, the table and the plot into the folder. If the files of this day exist, the figures of
+ * other benchmarks in them are kept. Returns the path of the table.
  */
 export async function writeResults(folder: string, run: Results): Promise<string> {
   await mkdir(folder, { recursive: true })
@@ -75,8 +74,8 @@ export function formatTable({ date, machine, figures }: Results): string {
 ${machine.processors} processors (${machine.processor}), ${machine.memoryGib} GiB of memory, Linux
 ${machine.kernel}, Node.js ${machine.node}. The load generators ran on the same processors.
 
-A value is the median of interleaved pairs with its 95 % interval. A goal is met if the near end of
-the interval reaches it. ${goals.filter(isGoalMet).length} of ${goals.length} goals are met.
+A value is the median of interleaved pairs with its 95 % interval. A goal is met if the
+end of the interval that is closer to it reaches it. ${goals.filter(isGoalMet).length} of ${goals.length} goals are met.
 
 ![Each figure as a share of its goal](${date}.svg)
 

@@ -4,6 +4,7 @@ export const SUITE: readonly { bench: string; options: readonly string[]; hasPai
   { bench: 'traffic-limits', options: [], hasPairs: false },
   { bench: 'start', options: [], hasPairs: false },
   { bench: 'player', options: [], hasPairs: false },
+  { bench: 'console', options: [], hasPairs: false },
   { bench: 'reads', options: [], hasPairs: true },
   { bench: 'growth', options: [], hasPairs: true },
   { bench: 'bytes', options: [], hasPairs: true },

@@ -61,7 +61,7 @@ describeInBrowser('what a browser plays', () => {
     await makeSource(folder, 'medium.mp4')
     platform = await startTestPlatform()
     tenant = await createTenant(platform.system)
-    // One server for the whole file: a closing page still sends events to it.
+    // One browser for the whole file: a page that closes still sends events.
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments, `--user-agent=${userAgent}`] })
     const api = platform.withKey(tenant.key)
     videoId = (await upload(api, tenant.organisationId, `${sources.url}/medium.mp4`, { name: 'Launch' })).id
@@ -105,7 +105,7 @@ describeInBrowser('what a browser plays', () => {
     await page.goto(`${platform.url}/player/${videoId}`)
     await waitFor(() => page.locator('video').evaluate((video: Picture) => video.readyState > 0), {
       timeout: 60_000,
-      describe: 'the video to be there',
+      describe: 'the video to load',
     })
     const first = await play(page, 0, 3.2)
     const second = await play(page, 8, 9.2)
@@ -139,16 +139,16 @@ describeInBrowser('what a browser plays', () => {
     await page.close()
   }, 240_000)
 
-  test('the startup time is measured, and a viewer is counted once', async () => {
+  test('the startup time is measured, a viewer is counted once, and the site with the link is known', async () => {
     const api = platform.withKey(tenant.key)
     const page = await browser.newPage()
-    await page.goto(`${platform.url}/player/${videoId}?autoplay=1&muted=1`)
+    await page.goto(`${platform.url}/player/${videoId}?autoplay=1&muted=1`, { referer: 'https://blog.example.com/secret?user=7' })
     await waitFor(() => page.locator('video').evaluate((video: Picture) => video.currentTime > 1), {
       timeout: 60_000,
       describe: 'the picture to pass 1 s',
     })
     const realtime = `/analytics/realtime/${tenant.organisationId}`
-    await waitFor(async () => Number((await api.get(realtime)).body['views']) >= 1, { timeout: 60_000, describe: 'the view that goes on' })
+    await waitFor(async () => Number((await api.get(realtime)).body['views']) >= 1, { timeout: 60_000, describe: 'the view to be active' })
     await page.close({ runBeforeUnload: true })
     const of = `${tenant.organisationId}/video/${videoId}/per-day`
     await waitFor(async () => Number((await api.get<{ started_views: number }[]>(`/analytics/qoe/${of}`)).body[0]?.started_views) >= 2, {
@@ -157,6 +157,12 @@ describeInBrowser('what a browser plays', () => {
     })
     expect((await api.get(`/analytics/qoe/${of}`)).body).toMatchObject([{ error_views: 0, average_startup_ms: expect.any(Number) }])
     expect((await api.get(`/analytics/viewers/${of}`)).body).toMatchObject([{ unique_viewers: 1 }])
+    const readValues = async (dimension: string) => {
+      const path = `/analytics/views/${tenant.organisationId}/video/${videoId}/per-dimension?dimension=${dimension}`
+      return (await api.get<{ value: string }[]>(path)).body.map(({ value }) => value)
+    }
+    expect(await Promise.all(['device', 'browser', 'os', 'country'].map(readValues))).toEqual([['desktop'], ['chrome'], ['linux'], ['']])
+    expect((await readValues('referrer')).sort()).toEqual(['', 'example.com'])
   }, 240_000)
 
   test('the session of a view has its startup time, a stall and a switch in order', async () => {

@@ -11,11 +11,11 @@ import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { createTenant, type Tenant, type UploadResponse, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
-// A black hole between services drops packets without closing or refusing connections, like a dead
-// switch.
+// The test delays all bytes between services, without closing or refusing connections, so that
+// callers see the same as with a dead switch.
 
 const HOLE_MS = isLongRun ? 30_000 : 12_000
-/** Deadlines of the calls behind a read and a write. The slack covers a busy machine. */
+/** Deadlines of the internal calls of a read and of a write. `SLACK_MS` is for a busy machine. */
 const READ_MS = 2_000
 const WRITE_MS = 10_000
 const SLACK_MS = extendTimeout(3_000)
@@ -107,6 +107,6 @@ test('deadlines hold during network partitions between services, and nothing is 
   await waitFor(async () => (await objectProblems(platform)).length === 0, {
     timeout: 60_000,
     interval: 1_000,
-    describe: 'no leftover objects',
+    describe: 'no object to be left over',
   })
 }, 600_000)

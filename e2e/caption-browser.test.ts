@@ -29,9 +29,9 @@ let sources: SourceServer
 let api: Api
 let video: VideoRecord
 
-/** One cue per second, identified by its number. */
-const vtt = (say: (second: number) => string) =>
-  `WEBVTT\n\n${Array.from({ length: 12 }, (_, n) => `00:${String(n).padStart(2, '0')}.100 --> 00:${String(n).padStart(2, '0')}.900\n${say(n)}\n`).join('\n')}`
+/** Returns captions with one cue per second. `toText` returns the text of a cue. */
+const vtt = (toText: (second: number) => string) =>
+  `WEBVTT\n\n${Array.from({ length: 12 }, (_, n) => `00:${String(n).padStart(2, '0')}.100 --> 00:${String(n).padStart(2, '0')}.900\n${toText(n)}\n`).join('\n')}`
 const english = vtt((n) => `Good evening, this is <i>second ${n}</i>\nof a test card &amp; of its sound`)
 const german = vtt((n) => `Guten Abend, dies ist Sekunde ${n}`)
 

@@ -16,7 +16,7 @@ import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled }
 
 const withNginx = nginxPath() === undefined ? describe.skip : describe
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
-/** Time within which the CDN sends no file of a protected video. */
+/** Maximum time until the CDN stops sending the files of a protected video. */
 const PURGE_MS = 5_000
 
 withNginx('a CDN that caches media files, with a purge URL', () => {
@@ -156,8 +156,11 @@ withNginx('a CDN that caches media files, with a purge URL', () => {
     for (const _ of [1, 2]) expect(await read(url)).toMatchObject({ status: 200, cache: 'MISS' })
     expect((await read(current.uri.poster_frame)).status).toBe(403)
     await change(video.video_id, { security: { token_required_platform: false } })
+    const { body: open } = await api.get<VideoRecord>(`/video/${video.video_id}`)
+    await waitFor(async () => (await read(open.uri.poster_frame)).cache === 'HIT', { timeout: 20_000, describe: 'a cached poster' })
     const expiry = new Date(Date.now() + 100_000).toISOString().slice(0, 19).replace('T', ' ')
     await change(video.video_id, { content_expiry: { time: expiry } })
+    await waitFor(async () => (await read(open.uri.poster_frame)).status === 404, { timeout: 20_000, describe: 'the poster to be purged' })
     const { body: expiring } = await api.get<VideoRecord>(`/video/${video.video_id}`)
     await waitFor(async () => {
       const seconds = Number(/max-age=(\d+)/.exec((await read(`${expiring.uri.poster_frame}`)).headers.get('cache-control') ?? '')?.[1])

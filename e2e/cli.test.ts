@@ -207,7 +207,7 @@ test('commands on the data of a platform run in its checkout', async () => {
   const { code, output } = await run(['--json', 'sweep', '--dry-run'], { env })
   expect(code).toBe(0)
   expect(lines(output).at(-1)).toMatchObject({ summary: { orphans: 0 } })
-  // Each of them is a command of the checkout.
+  // The help lists every command of the checkout.
   const { output: help } = await run(['--help'])
   const { stdout } = await runCommand('--help', [], {})
   const names = stdout.split('\n').flatMap((line) => /^ {2}([a-z-]+) {2}/.exec(line)?.[1] ?? [])

@@ -10,6 +10,7 @@ import {
   createPerson,
   expectNoSidewaysScroll,
   listAllVideos,
+  openConsolePage,
   readFirstVideo,
   readScriptBytes,
   save,
@@ -29,8 +30,9 @@ const PASSWORD = 'correct horse battery'
 const HOSTILE = `<img src=x onerror=alert(1)>"'{{7*7}}`
 const VTT = 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000 align:start\nGood evening\n\n00:00:01.000 --> 00:00:02.000\nThe <b>launch</b>\n'
 const MAX_SCRIPT_BYTES = 252 * 1_024
+/** Additional scripts of pages with charts. */
 const CHART_BYTES = 25_000
-/** The form of a video, which stays loaded next to the tab that is shown. */
+/** Additional scripts of the form of a video, which stays loaded when another tab is shown. */
 const FORM_BYTES = 15_000
 
 let folder: string
@@ -43,7 +45,7 @@ let problems: string[]
 const listVideos = () => listAllVideos(api)
 const onlyVideo = () => readFirstVideo(api)
 
-/** The journey of an editor. Each test continues where the one before ended. */
+/** Work of one editor. Each test continues in the state in which the previous one ended. */
 describeInBrowser('the console', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'console-'))
@@ -55,10 +57,7 @@ describeInBrowser('the console', () => {
     api = platform.withKey(tenant.key)
     await createPerson(platform.system, { email: EMAIL, name: 'Ada Byron', userType: 'standard', password: PASSWORD, ...tenant })
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
-    page = await browser.newPage({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' })
-    page.setDefaultTimeout(30_000)
-    page.on('pageerror', (error) => problems.push(error.message))
-    page.on('console', (message) => message.text().includes('Content Security Policy') && problems.push(message.text()))
+    page = await openConsolePage(browser, (problem) => problems.push(problem))
     page.on('dialog', (dialog) => {
       if (dialog.type() === 'alert') problems.push(`dialog: ${dialog.message()}`)
       void dialog.accept()
@@ -387,7 +386,7 @@ describeInBrowser('the console', () => {
     await page.getByText(EMAIL).waitFor({ state: 'detached' })
   }, 60_000)
 
-  test('speaks German, keeps the choice, and signs out', async () => {
+  test('can be switched to German, keeps the choice, and signs out', async () => {
     await page.goto(`${platform.url}/console/account`)
     await page.getByRole('combobox', { name: 'Language of the console' }).click()
     await page.getByRole('option', { name: 'Deutsch' }).click()

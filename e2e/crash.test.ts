@@ -44,7 +44,7 @@ afterAll(async () => {
 const ready = () =>
   waitFor(async () => (await fetch(`${platform.url}/readyz`).catch(() => undefined))?.ok ?? false, {
     timeout: 20_000,
-    describe: 'readiness',
+    describe: 'the platform to be ready',
   })
 
 test.each(['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway', 'postgres'])(
@@ -75,7 +75,7 @@ test('ffmpeg ends with its worker, and the next worker completes the job', async
     describe: 'ffmpeg to run',
   })
   const running = listFfmpegs(platform.pid('worker'))
-  kill(platform, 'worker')
+  expect(kill(platform, 'worker')).toBe(true)
   await waitFor(() => !running.some(isAlive), { timeout: 10_000, describe: 'ffmpeg to end' })
   expect((await waitUntilSettled(platform.system, id)).status.status).toBe('ok')
 }, 120_000)
@@ -83,10 +83,10 @@ test('ffmpeg ends with its worker, and the next worker completes the job', async
 withRedis(
   'Redis killed, emptied and full: responses fail in the first second at most, no limit is lost and no write runs twice',
   async () => {
-    if (!shared) throw new Error('there is a Redis')
+    if (!shared) throw new Error('the platform was started without Redis')
     await ready()
     const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/small.mp4`)
-    // Takes one second on an idle machine.
+    // On an idle machine, the failures end within one second.
     const reports = await redisRun(shared.platform, shared.redis, { limitMs: 10_000, watchMs: 3_000, tenant, videoId: id })
     process.stderr.write(`redis run: ${JSON.stringify(reports)}\n`)
     const lastFailureMs = Math.round(Math.max(...reports.map((report) => report.lastFailureMs)))

@@ -57,7 +57,7 @@ async function startOnSmallDisk(subfolder: string, megabytes: number): Promise<S
     async fill() {
       const file = await open(filler, 'w')
       const { bavail, bsize } = await statfs(disk)
-      // Other processes may use up the space meanwhile.
+      // Other processes may take space at the same time. Then the write fails, but the disk is full.
       await file.writeFile(Buffer.alloc(bavail * bsize)).catch((error: NodeJS.ErrnoException) => expect(error.code).toBe('ENOSPC'))
       await file.close()
       expect((await statfs(disk)).bavail).toBe(0)
@@ -89,7 +89,7 @@ describe.each([
   }, 120_000)
   afterAll(() => small?.close(), 60_000)
 
-  test('uploads wait or are rejected with a reason, no process ends, and accepted uploads become playable after space is freed', async () => {
+  test('uploads wait, no process ends, and accepted uploads become playable after space is freed', async () => {
     const { platform, tenant } = small
     const api = platform.withKey(tenant.key)
     const before = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`)
@@ -108,7 +108,7 @@ describe.each([
         expect(body.status.status).toBe('encoding')
         return Date.now() - filledAt > FULL_DISK_MS
       },
-      { timeout: 4 * FULL_DISK_MS, describe: 'the disk to be full for a while' },
+      { timeout: 4 * FULL_DISK_MS, describe: `the disk to be full for ${FULL_DISK_MS} ms` },
     )
     expect((await api.get(`/video/${before.id}`)).status).toBe(200)
     await small.empty()
@@ -152,12 +152,12 @@ describe('when the disk of PostgreSQL is full', () => {
         }
         return rejected.length > 50 || (rejected.length > 0 && Date.now() - filledAt > FULL_DISK_MS)
       },
-      { timeout: 120_000, describe: 'a write without free space' },
+      { timeout: 120_000, describe: 'writes to be rejected on the full disk' },
     )
     expect(new Set(rejected)).toEqual(new Set([503]))
     await small.empty()
     const freedAt = Date.now()
-    await waitFor(async () => (await write()).status < 300, { timeout: 4 * MAX_RECOVERY_MS, describe: 'a write after space is freed' })
+    await waitFor(async () => (await write()).status < 300, { timeout: 4 * MAX_RECOVERY_MS, describe: 'a write to succeed' })
     const writesAfter = ((Date.now() - freedAt) / 1000).toFixed(1)
     recordFigure('C20', `full disk of postgres: ${rejected.length} writes rejected, writes succeed ${writesAfter} s after space is freed`)
     expect(Date.now() - freedAt).toBeLessThan(MAX_RECOVERY_MS)

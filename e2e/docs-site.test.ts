@@ -156,16 +156,25 @@ describeInBrowser('in a browser', () => {
     await operation.getByRole('button', { name: /Curl/ }).first().click()
     await page.getByRole('option', { name: 'Fetch' }).click()
     await operation.getByText("fetch('", { exact: false }).first().waitFor()
-    await operation.getByRole('button', { name: /Test Request/ }).click()
     const client = page.getByRole('dialog')
-    await client.getByRole('textbox', { name: 'Bearer Token' }).fill(SYSTEM_KEY)
+    const token = client.getByRole('textbox', { name: 'Bearer Token' })
+    // A click has no effect until the script of the page has connected the button.
+    await waitFor(
+      async () => {
+        if ((await client.count()) === 0) await operation.getByRole('button', { name: /Test Request/ }).click()
+        await token.waitFor({ timeout: 10_000 })
+        return true
+      },
+      { timeout: 60_000, describe: 'the dialog that sends requests' },
+    )
+    await token.fill(SYSTEM_KEY)
     const answer = page.waitForResponse((response) => response.url().startsWith(`${platform.url}/v2/id`))
     await client.getByRole('button', { name: 'Send' }).first().click()
     expect((await answer).status()).toBe(200)
     expect((await (await answer).request().allHeaders())['authorization']).toBe(`Bearer ${SYSTEM_KEY}`)
     expect(problems).toEqual([])
     await page.context().close()
-  }, 90_000)
+  }, 180_000)
 
   test('the API reference has samples of the command line tool for operations that it covers', async () => {
     const { page, problems } = await openPage()
@@ -214,7 +223,6 @@ describeInBrowser('in a browser', () => {
           if (page.url() === 'about:blank') await page.goto(`${platform.url}${path}`, { waitUntil: 'networkidle' })
           await page.locator('h1').first().waitFor()
           await checkByAxe(page, `${name} ${colorScheme} ${width}`)
-          // The page never scrolls sideways.
           expect([name, width, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width, width])
           if (SCREENSHOTS !== undefined) {
             await mkdir(SCREENSHOTS, { recursive: true })

@@ -81,7 +81,7 @@ describeInBrowser('a page of another origin with a strict Content-Security-Polic
     }
     await waitFor(async () => (await (await fetch(video.uri.hls)).text()).includes('NAME="Deutsch"'), {
       timeout: 10_000,
-      describe: 'captions',
+      describe: 'the captions to be in the playlist',
     })
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
   }, 240_000)
@@ -170,7 +170,7 @@ describeInBrowser('a page of another origin with a strict Content-Security-Polic
     const updates = events.filter(({ event }) => event === 'timeupdate').map(({ at }) => at)
     for (const [index, at] of updates.entries())
       if (index > 0) expect(at - (updates[index - 1] ?? 0)).toBeGreaterThan(MIN_UPDATE_INTERVAL_MS)
-    // The video that does not exist.
+    // Requests for the video that does not exist cause errors.
     expect(errors.filter((line) => !line.includes('/v2/')).filter((error) => !error.endsWith('/player/1'))).toEqual([])
   }, 120_000)
 
@@ -255,7 +255,7 @@ describeInBrowser('a page of another origin with a strict Content-Security-Polic
     const waitForName = (name: string) =>
       waitFor(() => page.evaluate((wanted) => (globalThis as unknown as { names: string[] }).names.includes(wanted), name), {
         timeout: 30_000,
-        describe: name,
+        describe: `the event ${name}`,
       })
     await waitForName('ready')
     expect(await element.evaluate(({ duration, paused, muted }: Media) => [Math.round(duration), paused, muted])).toEqual([12, true, true])
@@ -302,7 +302,7 @@ describeInBrowser('a page of another origin with a strict Content-Security-Polic
     expect(Math.round(result['getDuration'] as number)).toBe(12)
     const log = () => page.evaluate(() => (globalThis as unknown as Library).log)
     for (const name of ['play', 'timeupdate', 'progress']) {
-      await waitFor(async () => (await log()).some(([event]) => event === name), { timeout: 20_000, describe: name })
+      await waitFor(async () => (await log()).some(([event]) => event === name), { timeout: 20_000, describe: `the event ${name}` })
     }
     expect((await log()).find(([event]) => event === 'timeupdate')?.[1].seconds).toBeGreaterThanOrEqual(5)
     expect((await log()).find(([event]) => event === 'error')?.[1].code).toBe(1)

@@ -85,7 +85,7 @@ describeInBrowser('embed codes on a page of another origin', () => {
     await playIn(page.frameLocator('#film > iframe'))
     await screenshot(page, 'embed-js')
     expect(pageErrors).toEqual([])
-    // The script adds the frame to the page, and no global name.
+    // The minified script adds no global variable with a short name.
     expect(await page.evaluate(() => Object.keys(globalThis).filter((name) => /^[a-z]{1,2}$/.test(name)))).toEqual([])
     await page.close()
   }, 90_000)

@@ -71,7 +71,7 @@ async function fetchVariants(master: string): Promise<{ tag: string; url: string
   )
 }
 
-/** Concatenates the init segment and all segments of a playlist, as a player does. */
+/** Concatenates the init segment and all segments of a playlist. Also returns its `#EXTINF` lines. */
 async function fetchParts(playlist: string): Promise<{ file: Buffer; seconds: string[] }> {
   const text = (await fetchBytes(playlist)).toString()
   const names = [/URI="([^"]+)"/.exec(text)?.[1] ?? '', ...text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))]
@@ -120,11 +120,11 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
   })
   const ordinary = variants.find(({ url }) => url.includes('/h264_250/'))
   const { seconds } = await fetchParts(ordinary?.url ?? '')
-  for (const [key, codec] of [
+  for (const [pattern, codec] of [
     [/CODECS="av01\.0\.\d\dM\.08,mp4a\.40\.2"/, 'av1'],
     [/CODECS="hvc1\.1\.6\.L\d+\.90,mp4a\.40\.2"/, 'hevc'],
   ] as const) {
-    const variant = variants.find(({ tag }) => key.test(tag))
+    const variant = variants.find(({ tag }) => pattern.test(tag))
     expect(variant?.tag).toContain('AUDIO="audio_64"')
     const parts = await fetchParts(variant?.url ?? '')
     expect(parts.seconds).toEqual(seconds)
@@ -143,7 +143,7 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
       const video = await read(id)
       return video.uri.http['av1_250'] && video.uri.http['hevc_300'] ? video : undefined
     },
-    { timeout: 120_000, describe: 'the renditions to be made of the later source' },
+    { timeout: 120_000, describe: 'the renditions of the new source' },
   )
   expect(renewed.uri.http['av1_250']).not.toBe(av1)
   expect(await probeCodec(renewed.uri.http['av1_250'] ?? '')).toBe('av1')

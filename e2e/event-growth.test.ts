@@ -56,6 +56,17 @@ const ATTACKS: [what: string, attack: Attack][] = [
     'new views in changing languages',
     (nth) => ({ events: repeatHundred((one) => buildEvent({ language: code(nth * 100 + one), subtitle: code(7 * nth + one) })) }),
   ],
+  [
+    'views of changing referrers and devices',
+    (nth) => ({
+      events: repeatHundred((one) => buildEvent({ referrer: `${'x'.repeat(60)}${code(nth * 100 + one)}.${'y'.repeat(60)}.example` })),
+      userAgent: ['Mozilla/5.0 (Android 15; Mobile; rv:144.0) Firefox/144.0', 'SMART-TV; Tizen', 'a browser'][nth % 3] ?? '',
+    }),
+  ],
+  [
+    'events of one view with changing referrers',
+    (nth) => ({ events: repeatHundred((one) => buildEvent({ view_id: oneView, referrer: `${code(nth * 100 + one)}.example` })) }),
+  ],
   ['events of one view', () => ({ events: repeatHundred(() => buildEvent({ view_id: oneView })) })],
   [
     'events of one view with all their intervals',

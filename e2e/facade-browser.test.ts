@@ -41,7 +41,7 @@ describeInBrowser('façades on a page of another origin', () => {
   let site: ThirdPartySite
   let tenant: Tenant
   let browser: Browser
-  /** Videos of one media. */
+  /** Ids of 20 videos of one media. */
   let ids: string[]
   let protectedId: string
 
@@ -74,7 +74,7 @@ describeInBrowser('façades on a page of another origin', () => {
   })
 
   const api = () => platform.withKey(tenant.key)
-  /** Allows the platform only, and no styles and no HTML from texts. */
+  /** Returns a policy that allows scripts, frames and images of the platform only, no styles, and no HTML from strings. */
   const strictPolicy = () =>
     `default-src 'none'; script-src ${platform.url}; frame-src ${platform.url}; img-src ${platform.url}; require-trusted-types-for 'script'; trusted-types 'none'`
   const script = () => `<script async src="${platform.url}/player/embed.js"></script>`

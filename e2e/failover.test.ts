@@ -50,9 +50,9 @@ interface Event {
 }
 
 /**
- * A platform of which some services use a database with a stale standby. `early` is playable before
- * the cut. `late` was accepted before the cut and is playable since. `lost` was accepted after the
- * cut and is playable.
+ * A platform of which some services use a database with a standby. At the cut, the replication to the
+ * standby ended, so that it is stale. `early` was playable before the cut. `late` was accepted before
+ * the cut and became playable after it. `lost` was accepted after the cut and became playable.
  */
 interface Scene {
   platform: TestPlatform
@@ -69,7 +69,10 @@ interface Scene {
   close(): Promise<void>
 }
 
-/** Runs until the platform uses the standby. `settings` selects the services that use the pair. */
+/**
+ * Starts a platform, creates the three videos, and fails over to the standby. `settings` selects the services that use
+ * the pair of databases.
+ */
 async function failOver(settings: (pair: PostgresPair) => Record<string, string>): Promise<Scene> {
   const pair = await startPostgresPair()
   const platform = await startTestPlatform({ ...TIMES, ...settings(pair) }).catch(async (error: unknown) => {
@@ -194,7 +197,7 @@ const waitUntilSettledIn = ({ query: call }: Scene, service: string) =>
     describe: `${service} to finish its checks`,
   })
 
-/** Returns the video as a viewer gets it, once the platform answers again. */
+/** Waits until the platform returns the video, and returns its record. */
 function waitForRecord({ platform, tenant }: Scene, { video_id }: VideoRecord): Promise<VideoRecord> {
   const api = platform.withKey(tenant.key)
   return waitFor(
@@ -268,7 +271,7 @@ longTest(
     await waitUntilSettledIn(now, 'encoding')
     await waitFor(
       async () => (await now.query<{ n: number }>(`select count(*)::int as n from encoding.job where finish_time is null`))[0]?.n === 0,
-      { timeout: 30_000, describe: 'no job to run' },
+      { timeout: 30_000, describe: 'all jobs to end' },
     )
     for (const video of [now.early, now.late, now.lost]) {
       expect(await waitForRecord(now, video)).toEqual(video)

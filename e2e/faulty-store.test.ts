@@ -7,12 +7,11 @@ const withS3 = s3Path() === undefined ? test.skip : test
 const TIMES = { VITASCOPE_LEASE_MS: '5000', VITASCOPE_RECONCILE_MS: '500', VITASCOPE_RETRY_MS: '200' }
 
 withS3(
-  'a store that fails, breaks off and dawdles delays videos, loses none, and keeps no broken file',
+  'a store that fails, resets connections and is slow delays videos, loses none, and keeps no broken file',
   async () => {
-    const { states, decodingErrors, problems } = await runOnFaultyStore({ times: { requests: 4 }, videos: 1, env: TIMES })
+    const { states, decodingErrors } = await runOnFaultyStore({ times: { requests: 4 }, videos: 1, env: TIMES })
     expect(states).toEqual(['ok', 'ok', 'ok'])
     expect(decodingErrors).toBe('')
-    expect(problems).toEqual([])
   },
   600_000,
 )

@@ -48,7 +48,7 @@ function send<Body = UploadResponse>(fields: readonly Field[], file = video, hea
   return api.send<Body>('POST', '/video/upload', { body, headers })
 }
 
-/** The first parameter of the statement is the organisation. */
+/** Returns the rows of a statement. Its parameter `$1` is the id of the organisation. */
 const rows = (statement: string) =>
   asSuperuser(platform, async (client) => (await client.query<Record<string, unknown>>(statement, [tenant.organisationId])).rows)
 const reservations = () => rows('select bytes::int, is_open from catalogue.upload_reservation where organisation_id::text = $1')
@@ -150,7 +150,7 @@ test('a connection that is cut leaves nothing behind', async () => {
 const KILL_TITLE = 'a file that is sent while %s is killed is rejected or becomes one video, and a retry works'
 test.each(['catalogue', 'gateway'])(KILL_TITLE, sendDuringKill, 180_000)
 
-// In front of the next test: encoding deletes files once a minute, and its restart delays that.
+// Runs before the next test because encoding deletes files once a minute and its restart delays that.
 test('the files of rejected requests are deleted', async () => {
   expect(rejectedTenant).toBeDefined()
   await waitForNoFiles(rejectedTenant)

@@ -14,7 +14,7 @@ const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 // `npm test` installs Firefox if it can, and prints a message otherwise.
 const describeInFirefox = browserFile === undefined ? describe.skip : describe
 
-/** Finds an element in the page or in a shadow root. */
+/** Returns a selector that also finds elements in shadow roots. */
 const deep = (selector: string) => `>>> ${selector}`
 const SPEEDS = '>>> media-playback-rate-menu >>> [role=menuitemradio]'
 
@@ -67,7 +67,7 @@ describeInFirefox('in Firefox', () => {
   }
   const readVideo = (frame: Pick<Page, '$eval'> = page) =>
     frame.$eval(deep('video'), (element) => {
-      // The browser's type is not known to these tests.
+      // The tests do not have the types of the DOM.
       const { currentTime, paused, muted, playbackRate } = element as unknown as Record<'currentTime' | 'playbackRate', number> &
         Record<'paused' | 'muted', boolean>
       return { currentTime, paused, muted, playbackRate }

@@ -27,7 +27,7 @@ afterAll(() => fixture?.close())
 const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples }) => samples.payloads))
 const formatOperation = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
 
-/** Routes with their own idempotency: a unique name, an offset, an event id, a required object, or no effect. */
+/** Routes with their own idempotency: a unique name, an offset, an event id, a required object, a challenge, or no effect. */
 const OWN_IDEMPOTENCY = [
   '/security/explain',
   '/session',
@@ -35,6 +35,10 @@ const OWN_IDEMPOTENCY = [
   '/session/reset',
   '/session/oidc',
   '/session/oidc/callback',
+  '/session/passkey',
+  '/session/passkey/callback',
+  '/passkey',
+  '/passkey/registration',
   '/video/{video_id}/access',
   '/video/{video_id}/download',
   '/video/{video_id}/download/original',
@@ -105,7 +109,7 @@ async function prepare(operation: Operation): Promise<{ call: Call; payload: Pay
 /** Returns the rows that calls create, without those of background work and the audit log. */
 const dumpRows = async () => {
   const background =
-    /outbox|idempotency|encoding[.](?!queue_job)|audit|api_key_use|sign_in_link|webhook_delivery|webhook_lane|catalogue[.](mail|playback_session|download_|job|event|caption_search)|analytics[.]video$/
+    /outbox|idempotency|encoding[.](?!queue_job)|audit|api_key_use|sign_in_link|passkey_challenge|webhook_delivery|webhook_lane|catalogue[.](mail|playback_session|download_|job|event|caption_search)|analytics[.]video$/
   return Object.fromEntries([...(await dump(fixture.platform, background))].filter(([, text]) => text !== ''))
 }
 const format = ({ status, body }: ApiResponse<unknown>) => `${status} ${JSON.stringify(body)}`

@@ -23,7 +23,7 @@ let certificates: Awaited<ReturnType<typeof certificateFolder>>
 let gateway: CertificateFiles
 let fixture: Platform
 let target: Target
-/** Ids of one record per noun, all of the owner. */
+/** Ids of one record per noun by parameter name, all of the owner. */
 let values: Values = {}
 const addresses: Record<string, string> = {}
 const callers = {} as Record<Area, RpcCaller>
@@ -145,7 +145,7 @@ describe('a worker', () => {
   })
 })
 
-/** Error codes for missing rights and invalid input, and rpcs that are public. */
+/** Codes of calls that a service has handled: success, missing rights and invalid input. Other codes are faults. */
 const EXPECTED_CODES = new Set([
   ...['OK', 'UNAUTHENTICATED', 'PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'],
   ...['ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED', 'RESOURCE_EXHAUSTED'],

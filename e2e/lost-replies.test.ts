@@ -13,11 +13,9 @@ import { createTenant, type UploadResponse } from './support/video-steps.ts'
 
 const UPLOADS = isLongRun ? 500 : 200
 const CLIENTS = 8
-/** Share of lost replies to callers. */
+/** Share of the parts of replies to API clients that are lost. */
 const LOST = 0.3
-/**
- * Share of lost parts of replies between services. Each closes its connection with all calls on it.
- */
+/** The same between services. Each loss closes a connection and thus ends all calls on it. */
 const LOST_BETWEEN_SERVICES = 0.02
 
 let folder: string
@@ -100,7 +98,7 @@ test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the r
   const mismatch = await platform.system.post('/video/upload', otherPayload, { 'idempotency-key': 'lost-0' })
   expect(mismatch).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } })
 
-  // Each event is delivered once: the upload, and the missing source.
+  // Each video has one event for its upload and one for its failure: its source does not exist.
   const events = () =>
     asSuperuser(platform, async (client) => {
       const { rows } = await client.query<{ type: string; count: number; videos: number }>(

@@ -49,7 +49,7 @@ test('media files have the public address of delivery, and the same path at the 
   expect(await direct?.text()).toBe(await proxied?.text())
 })
 
-test('the public address limits the requests of one address, and its requests for unknown ids', async () => {
+test('the public address limits the requests of one IP address, and its requests for unknown ids', async () => {
   const statuses = async (url: string, address: string, count: number) => {
     const distinctStatuses = new Set<number>()
     for (let nth = 0; nth < count; nth++) distinctStatuses.add((await fetch(url, { method: 'HEAD', ...from(address) })).status)
@@ -76,15 +76,15 @@ describeInBrowser('in a browser', () => {
     try {
       const page = await browser.newPage()
       const errors: string[] = []
-      const segmentHosts = new Set<string>()
+      const segmentOrigins = new Set<string>()
       page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
-      page.on('request', (request) => request.url().includes('.m4s') && segmentHosts.add(new URL(request.url()).origin))
+      page.on('request', (request) => request.url().includes('.m4s') && segmentOrigins.add(new URL(request.url()).origin))
       await page.goto(`${platform.url}/player/${video.video_id}?autoplay=1&muted=1`)
       await waitFor(async () => (await page.locator('video').evaluate((element: { currentTime: number }) => element.currentTime)) > 1, {
         timeout: 30_000,
         describe: () => `the picture to pass 1 s: ${errors.join('; ')}`,
       })
-      expect([...segmentHosts]).toEqual([mediaUrl])
+      expect([...segmentOrigins]).toEqual([mediaUrl])
       expect(errors).toEqual([])
     } finally {
       await browser.close()

@@ -24,7 +24,7 @@ import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled }
 /** Starts nginx in front of a delivery with a folder of objects. */
 type Start = (delivery: string, objects: string) => Promise<TestNginx>
 
-/** The `http` block of nginx includes files.conf. */
+/** Uses files.conf, which an operator includes in the `http` block of nginx. */
 const startWithFiles: Start = (delivery, objects) => {
   const config = readFileSync(join(import.meta.dirname, '../deploy/nginx/files.conf'), 'utf8')
   return startNginx(({ port }) =>

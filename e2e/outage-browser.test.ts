@@ -29,7 +29,7 @@ describeInBrowser('a viewer of the real platform', () => {
   let sources: SourceServer
   let browser: Browser
   let videoId: string
-  /** 1.5 times the average rate of the smallest rendition: some segment is always loading. */
+  /** 1.5 times the average rate of the smallest rendition, so that a segment is loading most of the time. */
   let bytesPerSecond: number
 
   beforeAll(async () => {
@@ -57,13 +57,13 @@ describeInBrowser('a viewer of the real platform', () => {
   const position = (page: Page) => page.locator('video').evaluate((video: VideoState) => video.currentTime)
   const isReady = async () => (await fetch(`${platform.url}/readyz`).catch(() => undefined))?.ok ?? false
 
-  /** Plays the video over a throttled line and returns while a segment is loading. */
+  /** Plays the video over a slow connection and returns while a segment is loading. */
   const play = async () => {
     const page = await browser.newPage({ viewport: { width: 820, height: 461 } })
     const session = await page.context().newCDPSession(page)
     await session.send('Network.enable')
-    // The first visit brings the script into the cache, but no segment, which would not be loaded
-    // again.
+    // The first visit loads the script into the cache, but no segments: cached segments would not be
+    // requested again.
     await session.send('Network.setBlockedURLs', { urls: ['*.m4s', '*.mp4'] })
     await page.goto(`${platform.url}/player/${videoId}`)
     await page.locator('video').waitFor({ state: 'attached', timeout: extendTimeout(30_000) })

@@ -12,7 +12,7 @@ import { startTestPlatform, type TestPlatform } from './support/test-platform.ts
 import { createTenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const withPgBouncer = pgbouncerPath() === undefined ? test.skip : test
-/** Connections of the pooler to the server, per service. */
+/** Maximum number of connections of the pooler to the server, per service. */
 const POOL_SIZE = 3
 
 let folder: string
@@ -77,7 +77,8 @@ withPgBouncer(
        where usename like 'vitascope_%' and application_name not like '%listen%' group by 1 order by 1`,
     )
     expect(counts.map(({ role }) => role)).toEqual(STATEFUL.map((service) => `vitascope_${service}`).sort())
-    // Catalogue indexes captions on direct connections, because its statements have a longer timeout.
+    // A service can have two more connections: the catalogue indexes captions on direct ones, because
+    // these statements have a longer timeout.
     for (const { role, count } of counts) expect({ role, isBounded: count <= POOL_SIZE + 2 }).toEqual({ role, isBounded: true })
   },
   120_000,
@@ -94,6 +95,7 @@ withPgBouncer(
     await asAdministrator(databaseUrl, `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`)
     const isReported = () => platform.log().includes(`alter role ${role} set search_path = 'collaboration';`)
     await waitFor(isReported, { timeout: 30_000, describe: 'the report of the missing setting' })
+    expect((await fetch(`${platform.url}/readyz`)).status).toBe(503)
     await asAdministrator(databaseUrl, `alter role ${role} set search_path = 'collaboration'`)
     await asAdministrator(databaseUrl, `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`)
     await waitFor(async () => (await fetch(`${platform.url}/readyz`)).ok, { timeout: 30_000, describe: 'all services to be ready' })

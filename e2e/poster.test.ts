@@ -179,16 +179,16 @@ test('an accepted picture survives kill -9 of encoding and of the worker', async
   const videoId = await encodedVideo()
   const picture = await makePicture('png', 'red')
   // The picture arrives while its job waits for a worker that was killed.
-  await kill(platform, 'worker')
+  expect(kill(platform, 'worker')).toBe(true)
   const accepting = send(videoId, picture)
-  await kill(platform, 'encoding')
+  expect(kill(platform, 'encoding')).toBe(true)
   const { status } = await accepting
   if (status !== 202) {
     expect(status).toBe(503)
     await waitFor(async () => (await send(videoId, picture)).status === 202, { timeout: 60_000, describe: 'the picture to be accepted' })
   }
-  await kill(platform, 'encoding')
-  await kill(platform, 'catalogue')
+  await waitFor(() => kill(platform, 'encoding'), { timeout: 30_000, describe: 'encoding to run again' })
+  expect(kill(platform, 'catalogue')).toBe(true)
   await waitFor(async () => (await owner.get(`/video/${videoId}`)).status === 200, { timeout: 60_000, describe: 'the catalogue' })
   const { uri } = await waitForPoster(videoId)
   await waitFor(async () => (await fetch(uri.poster_frame, { method: 'HEAD' })).status === 200, {

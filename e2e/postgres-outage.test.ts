@@ -12,10 +12,11 @@ import { startTestPlatform, type TestPlatform } from './support/test-platform.ts
 import { createTenant, type UploadResponse, waitUntilSettled } from './support/video-steps.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
-/** From the end of the server to the first response of the new one. */
+/** Maximum time from the signal to PostgreSQL until PostgreSQL responds again. */
 const MAX_RESTART_MS = 15_000
-/** From the first response of the database to the last rejection. */
+/** Maximum time from the end of an outage until the last rejection. */
 const SETTLE_MS = 5_000
+/** Time between two terminations of all connections. */
 const EVERY_MS = 3_000
 const SECONDS = isLongRun ? 30 : 9
 
@@ -43,7 +44,7 @@ afterAll(async () => {
 
 const isGood = (status: number) => status === 200 || status === 201
 const pids = () => SERVICES.map((name) => `${name} ${platform.pid(name)}`)
-const results = () => asSuperuser(platform, (client) => client.query('select 1')).then(() => true)
+const databaseResponds = () => asSuperuser(platform, (client) => client.query('select 1')).then(() => true)
 
 /** Writes and reads without a pause until stopped. Records acknowledged writes, and the time and error of rejections. */
 function callers() {
@@ -56,7 +57,7 @@ function callers() {
     for (let n = 0; !stopped; n++) {
       const { status } = await call(n)
       inARow.set(name, isGood(status) ? (inARow.get(name) ?? 0) + 1 : 0)
-      if (!isGood(status)) rejections.push({ at: Date.now(), status, name: name })
+      if (!isGood(status)) rejections.push({ at: Date.now(), status, name })
       await delay(20)
     }
   }
@@ -129,7 +130,7 @@ test.each([
     const pid = platform.pid('postgres') ?? 0
     const began = Date.now()
     process.kill(pid, signal)
-    await waitFor(() => platform.pid('postgres') !== pid && results(), {
+    await waitFor(() => platform.pid('postgres') !== pid && databaseResponds(), {
       timeout: 10 * MAX_RESTART_MS,
       describe: 'PostgreSQL to respond again',
     })

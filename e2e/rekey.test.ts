@@ -25,8 +25,8 @@ async function setMasterKeys(text: string): Promise<void> {
 }
 
 /**
- * Creates a record with a third-party secret, stored by auth, and a webhook, stored by the
- * catalogue.
+ * Creates a third-party token, which auth stores, and a webhook, whose secret the catalogue stores.
+ * Returns the id of the token.
  */
 async function makeSecrets(token: string): Promise<string> {
   const api = platform.withKey(tenant.key)
@@ -78,6 +78,6 @@ test('npm run rekey replaces the master key of a running platform, so that the o
   expect(await readToken(first)).toBe('before')
   expect((await platform.withKey(tenant.key).get('/video')).status).toBe(200)
   expect((await platform.system.get('/video')).status).toBe(200)
-  const ids = (await platform.withKey(tenant.key).get<{ webhook_id: string }[]>('/webhook')).body
-  expect((await platform.withKey(tenant.key).post(`/webhook/${ids[0]?.webhook_id}/test`, {})).status).toBeLessThan(300)
+  const webhooks = (await platform.withKey(tenant.key).get<{ webhook_id: string }[]>('/webhook')).body
+  expect((await platform.withKey(tenant.key).post(`/webhook/${webhooks[0]?.webhook_id}/test`, {})).status).toBeLessThan(300)
 }, 180_000)

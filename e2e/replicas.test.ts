@@ -12,9 +12,9 @@ import { startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { createTenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
-// Replicas share only their database, their storage and, for limits, Redis. An effect of one
-// process is visible at the other with the next call. Both answer all rows. The long tests run all
-// rows, the others only some.
+// Replicas share only their database, their storage and, for limits, Redis. The calls of an endpoint
+// case go to both replicas: an effect in one must be visible in the next call to the other. Long runs
+// use all endpoint cases, other runs only some.
 
 const SOME = [
   'organisation',
@@ -55,7 +55,7 @@ test('a changed playback rule is in force in both replicas within 5 s', async ()
     const { uri, status } = await waitUntilSettled(api, id)
     expect(status.status).toBe('ok')
     const path = `/organisation/${tenant.organisationId}/playback-rules`
-    // Requests alternate between the replicas. The rules of an organisation keep the URLs of its videos.
+    // Requests alternate between the replicas. A change of these rules does not change URLs.
     const statuses = () => Promise.all(Array.from({ length: 6 }, async () => (await fetch(uri.hls)).status))
     for (const [decision, expected] of [
       ['allow', 200],
@@ -81,7 +81,7 @@ test('both replicas of each service have responded', async () => {
     .flat()
     .reduce((sum, count) => sum + count, 0)
   recordFigure('K14', `${calls} calls answered by two replicas of ${Object.keys(answered).length} services`)
-  // Services that some rows do not use are used by the others.
+  // A selection of rows does not call all services.
   const requested = Object.entries(answered).filter(([, counts]) => only === undefined || Math.max(...counts) > 1)
   expect(requested.length).toBeGreaterThanOrEqual(only === undefined ? 7 : 4)
   for (const [name, counts] of requested) expect([name, Math.min(...counts) > 0]).toEqual([name, true])

@@ -10,7 +10,7 @@ const seconds = Number(process.env['VITASCOPE_SOAK_SECONDS'] ?? 12)
 const seed = Number(process.env['VITASCOPE_SOAK_SEED'] ?? Date.now() % 1_000_000)
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
 const WARM_UP_SECONDS = 4
-/** Idle connections come and go. A leak per call would add hundreds. */
+/** Maximum number of additional open files per process. The number of idle connections varies. A leak per call would add hundreds. */
 const MAX_ADDED_FILES = 10
 
 let fixture: Platform

@@ -19,7 +19,7 @@ let folder: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vitascope-tls-'))
-  // The metric is the first expiry of the certificate and its authority.
+  // The metric is the earlier expiry time of the certificate and its authority.
   authority = await createTestAuthority('test authority', { toSeconds: 7_200 })
   // One certificate with every name, because the processes share a folder here.
   certificates = await certificateFolder(await authority.issue(SERVICES))
@@ -65,7 +65,7 @@ test('with mutual TLS a video is uploaded, encoded and played while certificates
       if (status !== 200) failures.push(status)
       return countReloads() === SERVICES.length
     },
-    { timeout: 30_000, describe: () => `all processes to take the new certificates, not ${countReloads()}` },
+    { timeout: 30_000, describe: () => `all processes to load the new certificates; ${countReloads()} have` },
   )
   const after = await readExpiryTimes()
   expect(after.length).toBeGreaterThan(4)
@@ -76,7 +76,7 @@ test('with mutual TLS a video is uploaded, encoded and played while certificates
   expect([master.status, (await master.text()).startsWith('#EXTM3U')]).toEqual([200, true])
 }, 240_000)
 
-/** Returns the expiry of the certificate that each process uses, in Unix time. */
+/** Returns the expiry time of the certificate of each process, in seconds of Unix time. */
 async function readExpiryTimes(): Promise<number[]> {
   const page = await (await fetch(platform.metricsUrl)).text()
   return [...page.matchAll(/^vitascope_tls_not_after_timestamp_seconds\S* (\S+)$/gm)].map(([, time]) => Number(time))

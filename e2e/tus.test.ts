@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A playable video, followed by an unused box of the given size in bytes. */
+/** Returns a playable video file, followed by an MP4 box of the given size in bytes that players ignore. */
 async function longFile(additionalBytes: number): Promise<Buffer> {
   await makeSource(folder, 'small.mp4')
   const box = Buffer.alloc(additionalBytes, 'unread')

@@ -36,7 +36,7 @@ beforeAll(async () => {
     // The packages of the tutorial have no dependencies. Global ones are installed for this test only.
     ...{ npm_config_prefix: join(folder, 'global'), npm_config_offline: 'true', npm_config_audit: 'false' },
     ...{ XDG_CONFIG_HOME: join(folder, 'config'), XDG_STATE_HOME: join(folder, 'state') },
-    // Settings of the command line tool do not stop the platform. Each command of the tutorial works with them.
+    // The commands of the tutorial require the settings of the command line tool. `npm start` accepts them too.
     ...{ VITASCOPE_HOME: checkout, VITASCOPE_URL: url },
   }
   platform = spawn('bash', ['-c', await readStart()], { cwd: checkout, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -56,13 +56,19 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }, 60_000)
 
-/** Returns the environment without the settings of tests, which `npm start` does not know. */
+/**
+ * Returns the environment without `NODE_OPTIONS`, and without `VITASCOPE_` variables except
+ * `VITASCOPE_FFMPEG`, because `npm start` rejects unknown settings.
+ */
 function readEnvironment(): NodeJS.ProcessEnv {
   const isKept = (name: string) => name === 'VITASCOPE_FFMPEG' || !/^(VITASCOPE_|NODE_OPTIONS$)/.test(name)
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => isKept(name)))
 }
 
-/** Creates a folder with everything of the checkout, in which the tutorial may write. */
+/**
+ * Creates a folder with symbolic links to the checkout, and copies of the files that the tutorial changes. It omits
+ * `data`, `.git` and `.cache`.
+ */
 async function copyCheckout(target: string): Promise<void> {
   await mkdir(target)
   for (const name of await readdir(REPOSITORY)) {
@@ -77,7 +83,7 @@ async function copyCheckout(target: string): Promise<void> {
   })
 }
 
-/** Returns the blocks of a page, with the address of the platform under test. */
+/** Returns the code blocks of a page in one language, with the address of the tested platform. */
 async function readBlocks(page: string, language: string): Promise<string[]> {
   const text = await readFile(join(REPOSITORY, 'docs/tutorial', page), 'utf8')
   return [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, block = '']) => block.replaceAll(ADDRESS, url))
@@ -90,9 +96,9 @@ async function readStart(): Promise<string> {
   return start.slice(CLONE.length)
 }
 
-/** Runs the blocks of a page after the start as one script, and returns its output. */
-async function runPage(page: string, insert: (block: string) => string = (block) => block): Promise<string> {
-  const [start, ...blocks] = (await readBlocks(page, 'sh')).map(insert)
+/** Runs the shell blocks of a page, except the first one, which starts the platform, as one script. Returns its output. */
+async function runPage(page: string, transformBlock: (block: string) => string = (block) => block): Promise<string> {
+  const [start, ...blocks] = (await readBlocks(page, 'sh')).map(transformBlock)
   expect(start).toBe(`${CLONE}npm start\n`)
   const script = `set -euo pipefail\n${blocks.join('\n')}`
   const { stdout } = await run('bash', ['-c', script], { cwd: checkout, env }).catch(({ stdout, stderr }) =>

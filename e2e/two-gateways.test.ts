@@ -24,7 +24,7 @@ withRedis('two gateways that share Redis', () => {
 
   const openApis = (key: string): Api[] => platform.gateways.map((url) => createApi(`${url}/v2`, key))
 
-  test('rejects a revoked key within a second, like the first gateway', async () => {
+  test('both reject a revoked key within a second', async () => {
     let slowestMs = 0
     for (let round = 0; round < 3; round++) {
       const { key } = await createTenant(platform.system)
@@ -36,7 +36,7 @@ withRedis('two gateways that share Redis', () => {
         await waitFor(async () => (await gateway.get('/video')).status === 401, {
           timeout: 10_000,
           interval: 20,
-          describe: 'the rejection',
+          describe: 'the revoked key to be rejected',
         })
       }
       slowestMs = Math.max(slowestMs, performance.now() - revoked)
@@ -45,7 +45,7 @@ withRedis('two gateways that share Redis', () => {
     expect(slowestMs).toBeLessThan(extendTimeout(1_000))
   }, 60_000)
 
-  test('shares the budget of a key', async () => {
+  test('share the budget of a key', async () => {
     const collectStatuses = async () => {
       const { key } = await createTenant(platform.system)
       const gateways = openApis(key)
@@ -63,7 +63,7 @@ withRedis('two gateways that share Redis', () => {
     expect(statuses.slice(100)).toEqual(Array(10).fill(429))
   }, 60_000)
 
-  test('works without Redis', async () => {
+  test('work without Redis', async () => {
     await redis.kill()
     const { key } = await createTenant(platform.system)
     for (const gateway of openApis(key)) {

@@ -16,7 +16,7 @@ const GOOD_ADDRESS = '203.0.113.7'
 const GOOD_FILE = new Uint8Array(1024 * 1024)
 const MB = 1_000_000
 const LARGE_FILE_MIB = 192
-/** Every attack announces this length. */
+/** Every hostile form announces this length. A hostile tus PATCH announces 1 MB. */
 const ANNOUNCED_BYTES = 1000 * MB
 /** Twice the kernel's largest send and receive buffers (tcp_wmem, tcp_rmem). */
 const MAX_BUFFERED_BYTES = 20 * MB
@@ -205,8 +205,8 @@ async function beginTusUploads(count: number): Promise<string[]> {
 }
 
 /**
- * Uploads files of another organisation from another address, one at a time by form and by tus.
- * Returns the number of uploads per method.
+ * Uploads files of another organisation from another address until `isOver` returns true, one at a time
+ * by form and by tus. Returns the number of uploads per method. Throws if it takes too long.
  */
 async function uploadUntil(isOver: () => boolean): Promise<number> {
   const until = performance.now() + extendTimeout(TIMEOUT_MS)
@@ -232,7 +232,7 @@ async function countRows({ organisationId }: Tenant): Promise<{ uploads: number;
   })
 }
 
-/** Files below the folder of objects, temporary ones included. */
+/** Returns the paths of the files below the folder of objects, including temporary files. */
 async function storedFiles(): Promise<string[]> {
   const entries = await readdir(join(platform.dataDir, 'storage'), { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))

@@ -55,7 +55,7 @@ describeInBrowser('the upload page', () => {
   })
 
   test('a dropped file survives a broken connection and plays while it is encoded', async () => {
-    // Another host name than that of the URLs which the server returns.
+    // The host name differs from that of the URLs that the server returns.
     await page.goto(`${platform.url.replace('127.0.0.1', 'localhost')}/upload`)
     const content = (await readFile(join(folder, 'small.mp4'))).toString('base64')
     // Passed as text, because the tests do not have the types of the DOM.
@@ -107,7 +107,7 @@ describeInBrowser('the upload page', () => {
     await page.getByRole('alert').getByText('This access key is not valid.').waitFor()
     await shown('Waiting for your access key').waitFor()
     expect(prompts()).toBe(0)
-    // A dialog is noticed: that of an address which the user opens.
+    // The same counter detects a dialog: that of an address that the user opens.
     const other = await page.context().newPage()
     const otherPrompts = await countLoginPrompts(other)
     await other.goto(`${platform.url}/v2/user`)
@@ -158,7 +158,7 @@ describeInBrowser('the upload page', () => {
     const source = { url: `${platform.url}/none.mp4`, organisation_id: poor.organisationId }
     const setQuota = async (bytes: number, result: number) => {
       expect((await platform.system.put(`/organisation/${poor.organisationId}`, { quota: { bytes } })).status).toBe(200)
-      await waitFor(async () => (await api.post('/video/upload', source)).status === result, { describe: 'the quota to be known' })
+      await waitFor(async () => (await api.post('/video/upload', source)).status === result, { describe: 'the quota to take effect' })
     }
     await setQuota(0, 413)
     await page.goto(`${platform.url}/upload`)
@@ -252,8 +252,8 @@ describeInBrowser('the upload page', () => {
     })
   }, 120_000)
 
-  test('the visibility of new videos is that of the video from its creation', async () => {
-    // A key that may upload only: nothing can be changed after the creation.
+  test('a video has the selected visibility of new videos from its creation', async () => {
+    // The key may only upload, so the page cannot change the video after its creation.
     const uploader = await createUser(platform.system, tenant.organisationId, 'uploader', ['upload::post'])
     await page.goto(`${platform.url}/upload`)
     await enterKey(page, uploader.key)
@@ -388,7 +388,7 @@ async function chooseFiles(...names: string[]): Promise<void> {
   await page.locator('#file').setInputFiles(names.map((name) => join(folder, name)))
 }
 
-/** A text in the list of uploads. Another element repeats most of them for screen readers. */
+/** Finds a text in the list of uploads only, because another element repeats most texts for screen readers. */
 function shown(text: string | RegExp, options: { exact?: boolean } = {}): Locator {
   return page.locator('.uploads').getByText(text, options)
 }

@@ -16,7 +16,7 @@ import { createTenant, type Tenant, waitUntilSettled } from './support/video-ste
 
 const MB = 1_000_000
 const QUOTA_BYTES = 100 * MB
-/** Upper bound of the reservation of a killed request (`REQUEST_LIFETIME_SECONDS` of encoding). */
+/** Maximum remaining lifetime of the reservation of a killed request (`REQUEST_LIFETIME_SECONDS` of encoding). */
 const MAX_ORPHAN_SECONDS = 600
 const SWEEP_TIMEOUT_MS = 90_000
 
@@ -182,7 +182,7 @@ async function waitUntilReady(): Promise<void> {
   await waitFor(isReady, { timeout: 30_000, describe: 'the platform to be ready' })
 }
 
-/** The first parameter of the statement is the organisation. */
+/** Returns the rows of a statement. Its parameter `$1` is the id of the organisation, and `values` follow. */
 function rows(statement: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
   const text = statement.replaceAll('organisation_id = $1', 'organisation_id::text = $1')
   return asSuperuser(platform, async (client) => (await client.query(text, [tenant.organisationId, ...values])).rows)
@@ -229,8 +229,8 @@ async function reservedBytes(): Promise<number> {
 }
 
 /**
- * Ends the reservations of killed requests, as the expiry does. Throws if one would last longer
- * than its bound.
+ * Sets the expiry of the reservations of killed requests to the past, as if their lifetime had ended. Throws
+ * if one of them would have lasted longer than `MAX_ORPHAN_SECONDS`.
  */
 async function endOrphans(which = 'r.is_open'): Promise<void> {
   const ended = await rows(

@@ -51,7 +51,7 @@ const countVideos = () =>
     return (await client.query<{ count: number }>(text, [tenant.organisationId])).rows[0]?.count
   })
 
-/** Kills encoding and waits until it runs again. */
+/** Kills encoding and waits until the platform is ready again. */
 async function restartEncoding(): Promise<void> {
   const before = platform.pid('encoding')
   expect(kill(platform, 'encoding')).toBe(true)
@@ -91,7 +91,7 @@ test('a page of another origin may send the file and read the ids', async () => 
   expect(sent.headers.get('access-control-expose-headers')).toContain('X-Video-Id')
 })
 
-test('another type, a larger file and a changed address are rejected', async () => {
+test('another type, a larger file and a changed URL are rejected', async () => {
   const url = await createTicket({ max_bytes: video.length - 1, kinds: ['audio'] })
   expect(await codeOf(await put(url, video, { 'content-type': 'video/mp4' }))).toEqual([415, 'unsupported_media_type'])
   expect(await codeOf(await put(url))).toEqual([413, 'upload_too_large'])
@@ -162,7 +162,7 @@ test('a tus client uploads to a ticket and resumes after encoding is killed', as
   })
   expect(isKilled).toBe(true)
   if (videoId === undefined) {
-    // The catalogue was not reachable at once.
+    // The response had no video id, because the catalogue could not be reached at that moment.
     const findVideo = async () => (await fetch(url, { method: 'HEAD', headers: { 'tus-resumable': '1.0.0' } })).headers.get('x-video-id')
     videoId = await waitFor(findVideo, { timeout: 30_000, describe: 'the video of the ticket' })
   }

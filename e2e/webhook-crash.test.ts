@@ -62,7 +62,7 @@ test('killing the catalogue while events are sent loses no event', async () => {
     const interrupted = round === 0 ? Promise.withResolvers<void>() : undefined
     held = interrupted?.promise
     for (let count = 0; count < 4; count++) ids.push((await upload(api, tenant.organisationId, `${sources.url}/none.mp4`)).id)
-    if (interrupted) await waitFor(() => started > 0, { timeout: 20_000, describe: 'a delivery' })
+    if (interrupted) await waitFor(() => started > 0, { timeout: 20_000, describe: 'a delivery to start' })
     const before = platform.pid('catalogue')
     expect(kill(platform, 'catalogue')).toBe(true)
     interrupted?.resolve()

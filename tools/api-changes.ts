@@ -115,7 +115,7 @@ function nameOperations(names: readonly string[]): string {
   return others <= 1 ? names.join(', ') : `${names.slice(0, MAX_NAMED_OPERATIONS).join(', ')} and ${others} others`
 }
 
-/** Returns the text of a difference as a sentence. There is one media type, and events are responses with 200. */
+/** Returns the text of a difference as a sentence, without the media type. Events are compared as responses with 200. */
 function toText({ text, path }: Difference): string {
   const plain = text
     .replace(/ \(media type: [^)]*\)/, '')

@@ -71,6 +71,61 @@ export const chartFormats = {
       namespaceSelector: { type: 'object' },
     },
   },
+  port: { type: 'integer', minimum: 1, maximum: 65_535 },
+  /** Name with an optional domain before a slash. */
+  qualifiedName: optional(`(${hostName}/)?[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?`),
+  /** Part of a pod as Kubernetes defines it, which has a name. */
+  named: { type: 'object', required: ['name'], properties: { name: { type: 'string', minLength: 1 } } },
+  /** Variable of a container that is not a setting of Vitascope. */
+  environmentVariable: {
+    type: 'object',
+    required: ['name'],
+    additionalProperties: false,
+    properties: {
+      name: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { pattern: '^VITASCOPE_' } },
+      value: { type: 'string' },
+      valueFrom: { type: 'object' },
+    },
+  },
+  /** Changes of `pods` for one component. */
+  pod: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      ...Object.fromEntries(
+        ['annotations', 'labels', 'serviceAccountAnnotations', 'nodeSelector'].map((key) => [
+          key,
+          { type: 'object', additionalProperties: { type: ['string', 'null'] } },
+        ]),
+      ),
+      ...Object.fromEntries(
+        ['affinity', 'securityContext', 'containerSecurityContext', 'dnsConfig'].map((key) => [key, { type: 'object' }]),
+      ),
+      ...Object.fromEntries(['tolerations', 'hostAliases'].map((key) => [key, { type: 'array', items: { type: 'object' } }])),
+      ...Object.fromEntries(
+        ['volumes', 'volumeMounts', 'initContainers', 'containers'].map((key) => [
+          key,
+          { type: 'array', items: { $ref: '#/$defs/named' } },
+        ]),
+      ),
+      ...Object.fromEntries(
+        ['startupProbe', 'livenessProbe', 'readinessProbe'].map((key) => [
+          key,
+          {
+            type: 'object',
+            additionalProperties: false,
+            properties: Object.fromEntries(
+              ['periodSeconds', 'timeoutSeconds', 'failureThreshold'].map((name) => [name, { type: 'integer', minimum: 1 }]),
+            ),
+          },
+        ]),
+      ),
+      priorityClassName: optional(hostName),
+      runtimeClassName: optional(hostName),
+      env: { type: 'array', items: { $ref: '#/$defs/environmentVariable' } },
+      dnsPolicy: { enum: ['ClusterFirst', 'Default', 'None'] },
+    },
+  },
 }
 
 const formatOfKey: Record<string, keyof typeof chartFormats> = {

@@ -43,7 +43,7 @@ export function findUnknownReferences(text: string, known: KnownNames): string[]
   ]
 }
 
-/** `RELEASE` and the like stand for a name. */
+/** Returns whether the path contains a word in capitals, such as `RELEASE`, which is a placeholder for a name. */
 function isPlaceholder(path: string): boolean {
   return /\b[A-Z]{3,}\b/.test(path.replace(/\.md$/, '').replace('README', ''))
 }

@@ -19,7 +19,7 @@ import { extractFromZip } from './lib/zip.ts'
 /**
  * Returns the path of the ffmpeg of a supported build, with ffprobe in the same folder. Installs
  * the build if it is missing. Throws with the reason if this machine cannot install it. The system
- * is not changed: builds are stored in the temporary folder, which the tools' users can read.
+ * is not changed: builds are stored below the temporary folder, where every user can read them.
  */
 export async function provideBuild(name: string): Promise<string> {
   const install = INSTALLERS[name]
@@ -40,7 +40,7 @@ export async function provideBuild(name: string): Promise<string> {
   return ffmpeg
 }
 
-/** Installs `bin/ffmpeg` and `bin/ffprobe` into `folder`, which is renamed to `home` afterwards. */
+/** Installs `bin/ffmpeg` and `bin/ffprobe` into `folder`, which is renamed to `target` afterwards. */
 type Installer = (folder: string, target: string) => Promise<void>
 
 const SHAKA = {
@@ -68,7 +68,7 @@ const INSTALLERS: Readonly<Record<string, Installer | 'package'>> = {
   },
 }
 
-/** ffmpeg and ffprobe are in two packages. */
+/** Links the ffmpeg and ffprobe of npm into one folder, because they are in two packages. Returns the path of ffmpeg. */
 async function linkPackaged(): Promise<string> {
   const tools = await findFfmpeg({ systemFolders: [] })
   const bin = join(root, '.cache', 'ffmpeg-of-npm', 'bin')

@@ -37,7 +37,7 @@ const platform = await startPlatform(
     VITASCOPE_SYSTEM_KEY: KEY,
     VITASCOPE_LIMITS: 'off',
   }),
-  createLogPrinter({ write: (text) => /"level":"?(50|60|error|fatal)| (ERROR|FATAL) /.test(text) && process.stderr.write(text) }),
+  createLogPrinter({ write: (text) => / (ERROR|FATAL): /.test(text) && process.stderr.write(text) }),
 )
 try {
   const args = [

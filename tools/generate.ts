@@ -1,6 +1,9 @@
-// npm run generate: generates the artefacts that are not committed, then the committed ones:
-// docs/openapi.json and docs/reference/problem-codes.md from the route table (and the SDK from the first), docs/reference/metrics.md and
-// docs/reference/settings.md from the source, docs/reference/api-changes.md from docs/openapi.json and the last release, docs/reference/faults.md from the tests, and the chart's documents from its values.
+// npm run generate: generates the artefacts that are not committed, and these committed files:
+// - docs/openapi.json and docs/reference/problem-codes.md from the route table
+// - docs/reference/metrics.md and docs/reference/settings.md from the source
+// - docs/reference/api-changes.md from docs/openapi.json and the last release
+// - docs/reference/faults.md from the tests
+// - the documents of the chart from its values
 // With --artefacts it generates only the artefacts, as the build of the images does, which has no tests.
 import { writeChartDocuments } from './chart-documents.ts'
 import { writeFaultReference } from './faults/fault-reference.ts'

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals'
 import { extendTimeout } from '@vitascope/testing'
 
 const limit = 300
-/** Waits for longer than the limit, and much less long than the extended one. */
+/** Waits for longer than the limit, and for much less time than the extended limit. */
 const late = () => new Promise((resolve) => setTimeout(resolve, limit + (extendTimeout(limit) - limit) / 6))
 let hooks = 0
 

@@ -58,7 +58,7 @@ function findDeclarations(file: string): Declaration[] {
     const names = labels?.type === 'ArrayExpression' ? labels.elements.map((element) => element?.expression) : []
     declarations.push({
       name: metric.value,
-      // A local function that declares several metrics declares gauges.
+      // Other callees are local functions, all of which declare gauges.
       type: TYPES[method] ?? 'gauge',
       labels: names.flatMap((label) => (label?.type === 'StringLiteral' ? [label.value] : [])),
       help: help.value,

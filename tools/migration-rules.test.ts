@@ -20,7 +20,10 @@ const FIRST_VERSION: Record<string, string> = {
  * Migrations that break a rule, each with the reason why services of the previous version still
  * work.
  */
-const EXCEPTIONS: Record<string, string> = {}
+const EXCEPTIONS: Record<string, string> = {
+  'apps/catalogue/migrations/0014-job-list.sql':
+    'Writes of jobs wait while the indexes are built, and none fails. A row is one encode, so the table is small.',
+}
 
 test('migrations since the first version keep services of the previous version working', () => {
   const files = ['apps', 'libs']

@@ -26,7 +26,7 @@ const allowed: Record<string, RegExp[]> = {
     /^apps\/standalone\/src\/platform[.]ts$/,
   ],
   // The browser's fetch, and the supervisor's requests to its children on loopback.
-  'fetch()': [/^apps\/web\/src\//, /^apps\/standalone\/src\/(metrics-page|platform)[.]ts$/],
+  'fetch()': [/^apps\/(web|console)\/src\//, /^apps\/standalone\/src\/(metrics-page|platform)[.]ts$/],
   // Sends to the operator's own server, whose address no caller can choose.
   nodemailer: [/^apps\/catalogue\/src\/notification\/mail\/mail-transport[.]ts$/],
   // Calls the operator's own identity provider, whose address no caller can choose.

@@ -28,6 +28,7 @@ leads to the code on this page. The codes of failed jobs are in [Error codes](er
 export function problemReference(codes: readonly ProblemCode[]): string {
   const statuses = [...new Set(codes.map(({ statuses: [first = 0] }) => first))].sort((a, b) => a - b)
   const sections = statuses.map((status) => {
+    // Only the status 460 of tus (checksum mismatch) is unknown to Node.
     const entries = codes.filter(({ statuses: [first] }) => first === status).sort((a, b) => (a.code < b.code ? -1 : 1))
     return `\n## ${status} ${STATUS_CODES[status] ?? 'Checksum mismatch'}\n${entries.map(renderCode).join('')}`
   })

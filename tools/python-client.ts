@@ -14,7 +14,7 @@ import { installPythonPackages } from './lib/python-packages.ts'
 import { root, runCommand } from './lib/run-command.ts'
 
 const GENERATOR = 'openapi-python-client==0.29.1'
-/** Used by the generated client. */
+/** Packages that the generated client imports. */
 const LIBRARIES = ['httpx==0.28.1', 'attrs==26.1.0']
 const KEY = 'system-key-of-the-python-client-0001'
 const { values } = parseArgs({
@@ -38,7 +38,10 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-/** The complete contract results in 4,258 models and 28 MB, because each form of a payload and each error has its own. */
+/**
+ * Generates the client from a simplified contract. The complete one would result in 4,258 models and 28 MB, because each
+ * form of a payload and each error would have its own.
+ */
 async function generateClient(): Promise<void> {
   const contract = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8')) as Contract
   simplifyContract(contract)
@@ -72,10 +75,10 @@ async function callPlatform(): Promise<void> {
       VITASCOPE_OPS_PORT: String(await freePort()),
       VITASCOPE_DATA_DIR: join(folder, 'data'),
       VITASCOPE_SYSTEM_KEY: KEY,
-      // The source of the smoke test, which does not exist.
+      // The smoke test uploads from a URL on this machine, which does not exist.
       VITASCOPE_SOURCE_ALLOW: '127.0.0.0/8',
     }),
-    createLogPrinter({ write: (text) => / (ERROR|FATAL) /.test(text) && process.stderr.write(text) }),
+    createLogPrinter({ write: (text) => / (ERROR|FATAL): /.test(text) && process.stderr.write(text) }),
   )
   try {
     const env = { PYTHONPATH: dirname(out), PYTHONDONTWRITEBYTECODE: '1', VITASCOPE_URL: platform.url, VITASCOPE_KEY: KEY }

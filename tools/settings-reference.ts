@@ -138,12 +138,12 @@ function renderRow({ name, readers }: Setting): string {
   return `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`
 }
 
-/** Returns the text of most processes, and after it each different one with the name of its process. */
+/** Returns the text of the last process, and after it each different text with the name of its process. */
 function differences(
   declared: readonly { process: string; declaration: SettingDeclaration }[],
   show: (setting: SettingDeclaration) => string,
 ): string {
-  // `npm start` comes first. A service is the usual case.
+  // `npm start` is the first process, so the last one is usually a service.
   const texts = declared.toReversed().map(({ process, declaration }) => ({ process, text: show(declaration) }))
   const usual = texts[0]?.text
   return [usual, ...texts.flatMap(({ process, text }) => (text === usual ? [] : [`${process}: ${text}`]))].join('; ')

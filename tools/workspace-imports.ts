@@ -42,7 +42,7 @@ function findUnlistedOfFolder(folder: string, shared: Set<string>): string[] {
 
 /**
  * Returns the packages that a module imports or re-exports, including dynamic imports of a literal.
- * Type imports do not count.
+ * Type imports count only for packages of this workspace.
  */
 export function importedPackages(source: string): Set<string> {
   const code = source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')

@@ -1,15 +1,17 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vite'
 
-/** Scripts that every video needs, besides those that they import. */
+/** Scripts that every video requires, besides those that they import. */
 const PRELOADED: ReadonlySet<string> = new Set(['vitascope-player', 'hls-playback'])
 
 export default defineConfig({
-  // The gateway serves index.html at /player/{id}, upload.html at /upload, assets at /player/assets/… and the script at /player/embed.js.
+  // The gateway serves index.html at /player/{id}, upload.html at /upload, assets at
+  // /player/assets/… and the script at /player/embed.js.
   base: '/player/',
   build: {
     target: 'es2022',
-    // Separate files, so that the content security policy of the page does not have to allow data: addresses.
+    // Separate files, so that the content security policy of the page does not have to allow data:
+    // addresses.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
@@ -47,7 +49,8 @@ export default defineConfig({
     },
     {
       name: 'embed-script',
-      // The script runs in pages of other sites, possibly several times, so it must not define global names.
+      // The script runs in pages of other sites, possibly several times, so it must not define
+      // global names.
       generateBundle(_, bundle) {
         const script = bundle['embed.js']
         if (script?.type !== 'chunk' || script.imports.length > 0) throw new Error('the embed script must be one file without imports')

@@ -11,8 +11,9 @@ import { COLUMNS } from '../../apps/analytics/src/event/event-line.ts'
 const ROWS_AT_ONCE = 5_000
 
 /**
- * Creates tables next to those of the product in the same database: same columns, same NOT NULL
- * constraints, no index, logged.
+ * Creates the tables of both baselines in the same database, logged and without indexes. `bare_event` has
+ * the columns and NOT NULL constraints of the product's table. `bare_intake_event` has the fields of a
+ * received event.
  */
 export async function makeTables(url: string): Promise<void> {
   const client = new pg.Client(url)
@@ -46,7 +47,7 @@ export async function copyRate(url: string, videoIds: readonly string[], seconds
   return rate
 }
 
-/** Returns the events that the load generator sends, as rows. */
+/** Returns 5,000 rows with the data of the events that the load generator sends, as input of COPY. */
 function lines(videoIds: readonly string[]): string {
   const now = Date.now()
   const day = new Date(now).toISOString().slice(0, 10)
@@ -57,7 +58,7 @@ function lines(videoIds: readonly string[]): string {
   return text
 }
 
-/** Starts the bare server as its own process. */
+/** Starts `bare-intake.ts` as its own process. */
 export async function startBareIntake(url: string): Promise<{ url: string; stop(): Promise<void> }> {
   const main = fileURLToPath(new URL('bare-intake.ts', import.meta.url))
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, url], { stdio: ['pipe', 'pipe', 'inherit'] })

@@ -7,7 +7,7 @@ import { type LoadGenerator, type LoadRequest, startLoadGenerator } from '../loa
 import { type FilledPlatform, startFilledPlatform } from '../overload/filled-platform.ts'
 import { cpuSeconds } from '../process-cpu.ts'
 import { median, medianRatio } from '../ratio.ts'
-import { abuseReports } from './abuse.ts'
+import { measureHeavyReports } from './abuse.ts'
 import { copyRate, makeTables, startBareIntake } from './bare.ts'
 import { untilCounted } from './counted.ts'
 import { readGathering } from './gathering.ts'
@@ -15,9 +15,9 @@ import { compareReports } from './report.ts'
 
 const rows = ['hundred', 'relay', 'one', 'report', 'abuse'] as const
 type Row = (typeof rows)[number]
-/** Minimum ratios to the baseline, and maximum ratio for the report to the small report. */
+/** Minimum ratio of each intake row to its baseline. For `report`: maximum ratio of the large report's time to the small one's. */
 const goals = { hundred: 0.25, relay: 0.25, one: 0.6, report: 1.5 }
-/** Maximum delay after the last event of a round until every report includes all events. */
+/** Maximum time after the last event of a round until every report includes all events. */
 const BEHIND_SECONDS = 5
 const WARM_SECONDS = 5
 /** Processes whose CPU time per event is printed. */
@@ -35,8 +35,9 @@ const titles = {
 }
 
 /**
- * Compares the intake of events through gateway and service into PostgreSQL with a baseline, and a
- * year's report over many views with one over few.
+ * Compares the intake of events through gateway and analytics into PostgreSQL with a baseline, and a
+ * year's report over many views with one over few views. Also measures how large reports of one
+ * organisation slow down others.
  */
 export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({
@@ -52,7 +53,7 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
   const [pairs, seconds, views] = [values.pairs, values.seconds, values.views].map(Number)
   if (chosen.length === 0 || !pairs || !seconds || !views)
     throw new Error(`--only must be one of ${rows.join(', ')}; the other options must be numbers`)
-  // Only players require playable videos.
+  // Only the rows that send events require playable videos.
   const intake = chosen.some((row) => row !== 'report' && row !== 'abuse')
   const { platform, filled, stop } = intake ? await startFilledPlatform(20) : await startEmptyPlatform()
   const generator = startLoadGenerator()
@@ -68,7 +69,7 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
     )
     const videoIds = filled.map(({ videoId }) => videoId)
     for (const row of chosen) {
-      if (row === 'abuse') await abuseReports(platform, generator, 2 * seconds, report)
+      if (row === 'abuse') await measureHeavyReports(platform, generator, 2 * seconds, report)
       else if (row === 'report') report(await compareReports(platform, { views, pairs, goal: goals.report }))
       else await compareIntake(row, { generator, platform, database, videoIds, pairs, seconds }, report)
     }
@@ -105,18 +106,19 @@ async function compareIntake(
     const done = figures.counts['write 202'] ?? 0
     if (Object.keys(figures.counts).join() !== 'write 202')
       throw new Error(`not every event was accepted: ${JSON.stringify(figures.counts)}`)
-    return { events: done * each, rate: (done * each) / figures.seconds, asking: figures.cpuShare * figures.seconds }
+    return { events: done * each, rate: (done * each) / figures.seconds, generatorCpu: figures.cpuShare * figures.seconds }
   }
   /**
-   * Includes the CPU time until reports include all events, so that the baseline then has the
-   * machine for itself.
+   * Returns the events per second, the seconds until reports include all events, and the CPU
+   * microseconds per event. Waits until reports include all events, so that their merge does not slow
+   * down the baseline. The CPU time of the merge is included.
    */
   const measurePlatform = async (name: string, length = seconds) => {
     const cpu = () => PROCESSES.map((process) => cpuSeconds(platform.pid(process)))
     const before = cpu()
-    const { events, rate, asking } = await measure(platform.url, '/v2/analytics/events', name, length)
+    const { events, rate, generatorCpu } = await measure(platform.url, '/v2/analytics/events', name, length)
     const behind = await untilCounted(database)
-    const each = [...cpu().map((used, nth) => used - (before[nth] ?? 0)), asking].map((used) => (used * 1e6) / events)
+    const each = [...cpu().map((used, nth) => used - (before[nth] ?? 0)), generatorCpu].map((used) => (used * 1e6) / events)
     return { rate, behind, each }
   }
   const measureBaseline = async (name: string, length = seconds) =>

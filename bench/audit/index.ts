@@ -62,7 +62,7 @@ async function compare(
       times[which].push(p50)
     }
   }
-  const formatResult = ([all, half]: [number[], number[]]) => `${median(all).toFixed(0)}/s, p50 ${median(half).toFixed(1)} ms`
+  const formatResult = ([perSecond, p50s]: [number[], number[]]) => `${median(perSecond).toFixed(0)}/s, p50 ${median(p50s).toFixed(1)} ms`
   return {
     row: `writers-${writers}`,
     title: 'writes with the audit log, against writes without it',

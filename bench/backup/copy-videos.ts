@@ -2,7 +2,7 @@ import { cp } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type pg from 'pg'
 
-/** Rows and objects of one video. */
+/** Ids of the video that is copied. */
 interface Model {
   videoId: string
   mediaId: string
@@ -11,13 +11,12 @@ interface Model {
 
 /** Above all ids that a new platform has assigned, and within the range of catalogue ids. */
 const FIRST_ID = 1_000_000_000
-/** Number of folders that are copied concurrently. */
+/** Number of videos whose folders are copied concurrently. */
 const AT_ONCE = 16
 
 /**
- * Creates `count` copies of a finished video: its rows in catalogue and encoding with new ids, and
- * its objects byte by byte. The copies match what the services write for an encoded video, except
- * for the ids.
+ * Creates this number of copies of an encoded video: its rows in catalogue and encoding with new ids,
+ * and its objects byte by byte. Only the ids differ from the rows that the services wrote.
  */
 export async function copyVideos(client: pg.Client, storageDir: string, videoId: string, copies: number): Promise<void> {
   const model = await findModel(client, videoId)
@@ -47,8 +46,8 @@ async function findModel(client: pg.Client, videoId: string): Promise<Model> {
 }
 
 /**
- * Returns a prefix in the format of encoding's `newPrefix`: `media/MEDIA/JOB-LEASE`, or
- * `source/JOB/LEASE`.
+ * Returns the prefix for a copy, in the format of encoding's `newPrefix`: `media/MEDIA/JOB-FENCE`, or
+ * `source/JOB/FENCE`.
  */
 function replacePrefix(prefix: string, { mediaId, jobId }: Model, copy: number): string {
   return prefix

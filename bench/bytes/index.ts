@@ -73,7 +73,7 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
         public: [platform.pid('delivery'), ...(front ? [front.pid] : [])],
         proxied: [platform.pid('delivery'), platform.pid('gateway')],
       }
-      // The first, uncounted round fills the caches of the disk.
+      // The first round is not counted. It fills the disk cache.
       for (let pair = 0; pair <= pairs; pair++) {
         for (const side of pair % 2 ? SIDES : SIDES.toReversed()) {
           const cpu = () => pids[side].map(cpuSeconds).reduce((sum, seconds) => sum + seconds, 0)
@@ -105,7 +105,10 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
   }
 }
 
-/** Requires tokens for a video. Returns a base URL of its rendition set with a token, and the set's prefix in storage. */
+/**
+ * Changes a video so that its files require a token. Returns the base URL of its rendition set with a token, and the
+ * prefix of the set in storage.
+ */
 async function protectedSet(platform: TestPlatform, videoId: string, key: string): Promise<{ url: URL; prefix: string }> {
   const api = platform.withKey(key)
   await api.patch(`/video/${videoId}`, { security: { token_required_platform: true } })

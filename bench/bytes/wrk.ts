@@ -16,8 +16,8 @@ export interface WrkOptions {
 }
 
 /**
- * Runs `wrk` with one thread and returns the requests per second. Throws if a response is not 2xx or a
- * connection fails.
+ * Runs `wrk` with one thread and returns the requests per second. Throws if a response is neither 2xx nor
+ * 3xx, or if a connection fails.
  */
 export async function requestsPerSecond({ origin, paths, headers = {}, connections, seconds }: WrkOptions): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-wrk-'))

@@ -15,7 +15,7 @@ import { type Cost, timedRun } from './timed-run.ts'
 const goal = 1.05
 const run = promisify(execFile)
 
-/** 60 s of 720p each, with audio. A single source would be misleading. */
+/** Filters of the sources, 720p. There are two, because the ratio depends on the content. */
 const sources = {
   film: 'mandelbrot=s=1280x720:r=30:end_scale=0.02:end_pts=1800,noise=alls=4:allf=t',
   noise: 'color=gray:s=1280x720:r=30,noise=alls=40:allf=t',
@@ -63,7 +63,7 @@ function computeFigures(name: string, bareName: string, encoderCosts: readonly C
   ]
 }
 
-/** Runs each baseline command once and returns the cheapest. */
+/** Runs each baseline command once and returns the one with the least CPU time. */
 async function bestBaseline(
   tools: FfmpegTools,
   source: string,
@@ -89,15 +89,15 @@ async function bareEncode(tools: FfmpegTools, args: readonly string[], folder: s
   return timedRun(tools.ffmpeg, ['-nostdin', '-hide_banner', '-loglevel', 'error', '-nostats', '-y', ...args], folder)
 }
 
-/** Number of frames up to the second key frame, in the first chunk. */
+/** Number of frames before the second key frame. These frames are within the first chunk. */
 const firstGroup = 60
 
 const renditions = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h264_1200']
 
 /**
- * Checks that both sides make the same frames, in MP4 and in HLS. Otherwise the comparison would be
- * unfair. Our encoder starts without history at each chunk: from the second chunk on, only the
- * number of frames is equal.
+ * Throws unless both sides make the same frames, in MP4 and in HLS. Otherwise the comparison would be
+ * unfair. Compares the contents of the first frames and the number of all frames: our encoder starts
+ * without history at each chunk, so that later frames differ.
  */
 async function checkSameFrames(tools: FfmpegTools, encoderSet: string, bareFolder: string, keys: readonly string[]): Promise<void> {
   for (const key of keys) {

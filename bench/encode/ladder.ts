@@ -98,7 +98,7 @@ async function fixedRate(
   return file
 }
 
-/** Returns the VMAF score against the source, scaled to the rendition, of every fifth frame. */
+/** Returns the VMAF score of every fifth frame against the source, which is scaled to the size of the rendition. */
 async function vmaf(tools: FfmpegTools, file: string, source: string, { width, height }: FrameSize): Promise<number> {
   const scaled = `[1:v]scale=${width}:${height}:flags=bicubic,settb=AVTB,setpts=N[b]`
   const graph = `[0:v]settb=AVTB,setpts=N[a];${scaled};[a][b]libvmaf=n_threads=2:n_subsample=5`

@@ -5,13 +5,13 @@ import type { FfmpegTools } from '@vitascope/media'
 import { type Cost, timedRun } from './timed-run.ts'
 
 export interface OurRun {
-  /** Share of the frames after which ffmpeg is killed. */
+  /** Share of the frames after which ffmpeg is killed once. With 0, the default, it is not killed. */
   killAt?: number
   /** If false, a picture that could be copied is encoded. */
   copies?: boolean
 }
 
-/** Runs our encode as its own program. */
+/** Runs `our-encode.ts` as its own process and returns its cost. Deletes `scratch` before. */
 export async function runEncodeProgram(
   tools: FfmpegTools,
   source: string,

@@ -24,8 +24,8 @@ interface ReadGrowth {
 
 /**
  * Compares reads of a platform with many videos with reads of one that has 1,000 videos of one
- * organisation. The videos that are read, and those of the listing organisation, are as many on both
- * platforms when the organisations differ.
+ * organisation. On both, 1,000 videos are read. If the large platform has more organisations, the
+ * organisation whose videos are listed has 1,000 videos on both.
  */
 export async function compareReads({ row, large, pairs, seconds }: ReadGrowth, report: ReportFigure): Promise<void> {
   const started: Awaited<ReturnType<typeof startGrown>>[] = []
@@ -40,7 +40,7 @@ export async function compareReads({ row, large, pairs, seconds }: ReadGrowth, r
     const sides = { small, large: grown }
     for (const kind of ['guest', 'list'] as const) {
       const rates: Record<Side, number[]> = { small: [], large: [] }
-      // The first, uncounted round fills caches.
+      // The first round is not counted. It fills caches.
       for (let pair = 0; pair <= pairs; pair++) {
         for (const side of pair % 2 ? SIDES : SIDES.toReversed()) {
           const rate = await requestsPerSecond({ ...sides[side].reads[kind], connections: CONNECTIONS, seconds })

@@ -9,14 +9,14 @@ import type { ReportFigure } from '../figure.ts'
 import { median, medianRatio } from '../ratio.ts'
 
 const GOAL = 0.9
-/** Organisations that share the waiting jobs. */
+/** Number of organisations that share the waiting jobs. */
 const GROUPS = 20
 const MIGRATIONS = join(import.meta.dirname, '../../libs/queue/migrations')
 const never = new AbortController().signal
 
 /**
- * Compares how many tasks per second a worker leases and completes while many jobs wait with the
- * same while one job waits. Each completed task is replaced by a new one.
+ * Measures how many tasks per second a worker leases and completes. Compares the rate while many jobs
+ * wait with the rate while one job waits. Each completed task is replaced by a new one.
  */
 export async function compareWaitingJobs(
   { jobs, pairs, seconds }: { jobs: number; pairs: number; seconds: number },
@@ -38,7 +38,7 @@ export async function compareWaitingJobs(
     }
     const [one, many] = [await openQueue('one', 1), await openQueue('many', jobs)]
     const rates: Record<'one' | 'many', number[]> = { one: [], many: [] }
-    // The first, uncounted round fills caches.
+    // The first round is not counted. It fills caches.
     for (let pair = 0; pair <= pairs; pair++) {
       const steps = [
         async () => ({ side: 'one' as const, rate: await measureRate(one, seconds) }),

@@ -16,15 +16,16 @@ interface Options {
   addresses: number
 }
 
-/** Interval between two bytes of a request, and between two requests for a range. */
+/** Interval between two bytes of a slow request. */
 const DRIP_MS = 1_000
+/** Interval between two requests for a range. */
 const RANGE_MS = 100
 /** A connection that the server has closed is opened again after this time. */
 const RECONNECT_MS = 500
 
 /**
- * Opens connections of hostile viewers: a half requests a file and never reads it, a quarter sends a
- * request byte by byte, and a quarter requests one byte of the file ten times per second.
+ * Opens connections of hostile viewers. Half of them request a file and never read it. A quarter sends a
+ * request byte by byte. Another quarter requests one byte of the file ten times per second.
  */
 export function startHostileViewers(options: Options): HostileViewers {
   const sockets = new Set<Socket>()

@@ -12,7 +12,7 @@ import { startFilledPlatform } from '../overload/filled-platform.ts'
 import { median, medianRatio } from '../ratio.ts'
 import { startHostileViewers } from './hostile.ts'
 
-/** Maximum increase of the 95th percentile for other viewers. */
+/** Maximum ratio of the other viewers' 95th percentile during an attack to the one without an attack. */
 const GOAL = 1.1
 /** Segments per second of the other viewers. */
 const RATE = 50
@@ -20,8 +20,8 @@ const SEGMENT_BYTES = 560_000
 const LARGE_BYTES = 64 * 1024 * 1024
 
 /**
- * Measures the time of segments for other viewers with and without hostile connections, in
- * interleaved pairs.
+ * Measures how long other viewers wait for segments with and without hostile connections, in interleaved
+ * pairs.
  */
 export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({
@@ -41,7 +41,7 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
   const { platform, filled, stop } = await startFilledPlatform(4, {
     VITASCOPE_DELIVERY_PUBLIC_LISTEN: `127.0.0.1:${port}`,
     VITASCOPE_DELIVERY_PUBLIC_URL: `http://127.0.0.1:${port}`,
-    // The limits of a production.
+    // The default limits, as in production.
     VITASCOPE_LIMITS: '{}',
   })
   endOnSignal(stop)

@@ -42,7 +42,8 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
     },
   })
   const [viewers, editors, seconds, minutes] = [values.viewers, values.editors, values.seconds, values.minutes].map(Number)
-  if (!viewers || !editors || !seconds || minutes === undefined || !(minutes >= 0)) throw new Error('every option must be a number above 0')
+  if (!viewers || !editors || !seconds || minutes === undefined || !(minutes >= 0))
+    throw new Error('every option must be a number above 0; --minutes may be 0')
   const core = leaveOneCore()
   const port = await freePort()
   const started = await startFilledPlatform(VIDEOS, {
@@ -155,7 +156,7 @@ function printStep({ viewers, editors }: Audience, figures: Figures): void {
   if (others.length > 0) console.log(`    other responses: ${others.map(([outcome, count]) => `${outcome}: ${count}`).join(', ')}`)
 }
 
-/** Returns the growth of memory in MiB from the second to the last fifth of the load. */
+/** Returns the growth of memory in MiB: the median of the last fifth of the time minus the median of the second fifth. */
 async function measureGrowth(platform: TestPlatform, send: () => Promise<unknown>, minutes: number): Promise<number> {
   const samples: number[] = []
   const intervalMs = (minutes * 60_000) / 50

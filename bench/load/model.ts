@@ -10,14 +10,14 @@ export interface Audience {
 
 /** What one person does. Times in seconds. */
 export const MODEL = {
-  /** Viewers: a segment of this length and size after another. */
+  /** A viewer requests segments of this length and size, one after the other. */
   segmentSeconds: 4,
   segmentBytes: 560_000,
-  /** The player sends what was watched. */
+  /** Interval at which the player of a viewer sends the watched parts. */
   eventSeconds: 10,
   /** A viewer watches a video for this long, then opens another one. */
   videoSeconds: 180,
-  /** Editors: a request of the API, of which this share changes something. */
+  /** An editor sends a request at this interval. This share of the requests changes something. */
   editSeconds: 5,
   writeShare: 0.2,
   /** Time between two uploads of an editor: a video of 6 s, small enough to encode on this machine. */
@@ -76,7 +76,7 @@ export function buildRequests({ url, sourceUrl, videos }: Platform, audience: Au
         case 'segment':
           return { kind: 'segment', method: 'GET', url: `${video.files}/${video.segments[number % video.segments.length]}`, headers: guest }
         case 'event': {
-          // The first event of each view begins it.
+          // One of 18 events begins a new view, because a view of 180 s has an event every 10 s.
           const isFirst = number % Math.round(MODEL.videoSeconds / MODEL.eventSeconds) === 0
           const viewId = isFirst ? '{uuid}' : views[number % views.length]
           const body = `[{"video_id":"${video.videoId}","view_id":"${viewId}","type":"progress","position":6,"watched":[[0,6]],"language":"en","subtitle":"","at":{now}}]`

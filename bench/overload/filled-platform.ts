@@ -25,8 +25,8 @@ const ORGANISATIONS = 4
 const KEYS_EACH = 4
 
 /**
- * Starts the whole platform like `npm start`, but without limits, with this number of playable
- * videos spread over four organisations.
+ * Starts the whole platform like `npm start`, but without limits. It has this number of playable videos,
+ * rounded up to a multiple of four, because each of four organisations has a quarter of them.
  */
 export async function startFilledPlatform(videos: number, env: Record<string, string> = {}): Promise<FilledPlatform> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-bench-overload-'))

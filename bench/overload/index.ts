@@ -8,8 +8,8 @@ import { type Figures, type LoadRequest, startLoadGenerator } from '../load-orde
 import { type FilledOrganisation, startFilledPlatform } from './filled-platform.ts'
 
 /**
- * Goodput to capacity; p99 to p99 at capacity; share of writes done; share of rejections with
- * `Retry-After`.
+ * Minimum ratio of goodput to capacity. Maximum ratio of p99 to p99 at capacity. Minimum share of writes
+ * that succeed. Minimum share of rejections with `Retry-After`.
  */
 const goals = { goodput: 0.85, p99: 2, writes: 0.99, retryAfter: 1 }
 /** Callers of the closed loop, enough to keep the platform busy. */
@@ -21,9 +21,7 @@ const MIXED = 4_000
 const WARM_SECONDS = 8
 const LIGHT_LOAD_SECONDS = 4
 
-/**
- * Measures the capacity, then sends three times that rate for a minute.
- */
+/** Measures the capacity, then sends a multiple of that rate, by default three times the capacity for a minute. */
 export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({
     args,

@@ -15,7 +15,7 @@ import { median } from '../ratio.ts'
 
 const GOALS_MS = { page: 1_000, facade: 400, command: 100 }
 
-/** Commands with values that differ in each round, because a command without an effect is simpler. */
+/** Commands. Their values differ in each round, because a command that changes nothing is faster. */
 const COMMANDS: readonly [name: string, toValues: (round: number) => unknown[]][] = [
   ['getState', () => []],
   ['play', () => []],
@@ -108,7 +108,7 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
   }
 }
 
-/** The first, uncounted round fills the cache. */
+/** Returns the times of the rounds in milliseconds. Runs one more round before, which fills the cache and is not counted. */
 async function measureRounds(browser: Browser, rounds: number, measure: (page: Page) => Promise<number>): Promise<number[]> {
   const context = await browser.newContext()
   await context.addInitScript(RECORDER)

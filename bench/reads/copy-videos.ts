@@ -8,8 +8,9 @@ export interface Copies {
 }
 
 /**
- * Copies the first playable video. Triggers are off, because they would take minutes. With other
- * organisations, each of them gets an equal share of the copies after the first `own`.
+ * Creates `count` copies of the first playable video. Triggers are off, because they would take minutes.
+ * The first `own` copies belong to the organisation of the video. The others are spread evenly over
+ * `organisationIds`.
  */
 export function copyVideos(
   platform: TestPlatform,

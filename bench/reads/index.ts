@@ -56,7 +56,7 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
       const bytes = { platform: await responseBytes(sides.platform), baseline: await responseBytes(sides.baseline) }
       const rates: Record<Side, number[]> = { platform: [], baseline: [] }
       const milliseconds: Record<Side, number[]> = { platform: [], baseline: [] }
-      // The first, uncounted round fills caches and prepares statements.
+      // The first round is not counted. It fills caches and prepares statements.
       for (let pair = 0; pair <= pairs; pair++) {
         for (const side of pair % 2 ? SIDES : SIDES.toReversed()) {
           const cpu = () => sides[side].pids.map(cpuSeconds).reduce((sum, seconds) => sum + seconds, 0)
@@ -103,7 +103,7 @@ function buildRows({ ids, organisationId }: Copies, filled: readonly FilledOrgan
   ]
 }
 
-/** Returns the size of the first response. Throws unless it contains the title of the video. */
+/** Returns the size of the first response in bytes. Throws unless it contains the title of the video. */
 async function responseBytes({ origin, paths, headers }: { origin: string; paths: string[]; headers?: Record<string, string> }) {
   const response = await fetch(`${origin}${paths[0]}`, { headers: headers ?? {} })
   const text = await response.text()

@@ -25,8 +25,8 @@ const SETTINGS = [
 ]
 
 /**
- * Fills the growing tables with 50 million rows, most of them expired, and runs the retention of
- * the services during concurrent writes. Prints the longest statement per table.
+ * Fills the growing tables with rows, by default 50 million, of which a part has expired. Then runs the
+ * retention of the services during concurrent writes. Prints the longest statement per table.
  */
 export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({ args, options: { millions: { type: 'string', default: '50' } } })
@@ -122,7 +122,7 @@ function withTimes(db: Db, note: (ms: number) => void): Db {
   }
 }
 
-/** Writes ten times per second until the signal aborts, like callers do. */
+/** Writes about ten times per second until the signal aborts. Returns the time of the longest write in milliseconds. */
 async function write(name: string, one: () => Promise<unknown>, signal: AbortSignal): Promise<{ name: string; longest: number }> {
   let longest = 0
   while (!signal.aborted) {

@@ -69,7 +69,7 @@ const AT_ONCE = 250_000
  * Fills the tables with `rows` rows in total, in the partitions that daily inserts would have
  * created.
  */
-export async function seed(url: string, rows: number, say: (line: string) => void): Promise<void> {
+export async function seed(url: string, rows: number, print: (line: string) => void): Promise<void> {
   for (const filling of FILLINGS) {
     const { schema, table, share, days, columns, values } = filling
     const count = Math.round(rows * share)
@@ -97,7 +97,7 @@ export async function seed(url: string, rows: number, say: (line: string) => voi
     } finally {
       await client.end()
     }
-    say(`${schema}.${table}: ${count} rows of ${days} days in ${((performance.now() - start) / 1_000).toFixed(0)} s`)
+    print(`${schema}.${table}: ${count} rows of ${days} days in ${((performance.now() - start) / 1_000).toFixed(0)} s`)
   }
 }
 

@@ -22,9 +22,7 @@ const goalMs = 50
 const BUFFERS = '1GB'
 const rounds = 5
 
-/**
- * Fills a catalogue by COPY, runs all its queries and prints the slowest statements.
- */
+/** Fills a catalogue by COPY, runs all its queries and prints the slowest statements. */
 export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -84,8 +82,8 @@ async function fill(url: string, marker: string, size: SeedSize): Promise<void> 
 }
 
 /**
- * Returns the times of each run per statement and round. The first round is a warm-up. Every round
- * runs the same requests in the same order.
+ * Returns the milliseconds of each run, by statement and round. The first round is a warm-up and is not
+ * returned. Every round runs the same requests in the same order.
  */
 async function measure(url: string, size: SeedSize): Promise<Map<string, number[][]>> {
   const watched = await watchStatements(url)

@@ -35,7 +35,7 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
   endOnSignal(end)
   try {
     const seconds: number[] = []
-    // The first, uncounted start creates the database.
+    // The first start is not counted. It creates the database.
     for (let round = 0; round <= rounds; round++) {
       await platform?.stop()
       platform = await startByNpm(folder)

@@ -15,7 +15,7 @@ const ROUNDS = 9
 /** Requests that are active at the same time. */
 const BATCH = 64
 
-/** Measures what the limits of requests and traffic cost per request for a file, and their memory after many addresses. */
+/** Measures the time that the limits of requests and traffic add to a request for a file, and their memory after many addresses. */
 export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({ args, options: { addresses: { type: 'string', default: '1000000' } } })
   const addresses = Number(values.addresses)
@@ -75,14 +75,14 @@ function createServer(limits: Limits | 'off'): Server {
   return { listener, close: () => traffic.close() }
 }
 
-/** Sends one request of each address. Returns the microseconds. */
+/** Sends `count` requests, each from its own address. Returns the total time in microseconds. */
 async function run({ listener }: Server, { first, count }: { first: number; count: number }): Promise<number> {
   const began = performance.now()
   let active: EventEmitter[] = []
   for (let nth = first; nth < first + count; nth++) {
     const [high, low] = [(nth >>> 16) & 0xffff, nth & 0xffff]
     const socket = { remoteAddress: `2001:${high.toString(16)}:${low.toString(16)}::1`, bytesWritten: 0, writableLength: 0 }
-    // They have the parts that are read.
+    // Stand-ins with only the members that the limits read.
     const request = { url: '/delivery/12/v1/hls/seg-1.m4s', method: 'GET', headers: {}, socket } as unknown as IncomingMessage
     const response = Object.assign(new EventEmitter(), { socket, statusCode: 200, writableFinished: true, destroyed: false })
     listener(request, response as unknown as ServerResponse)
@@ -102,7 +102,7 @@ async function run({ listener }: Server, { first, count }: { first: number; coun
 
 function readHeapMib(): number {
   setFlagsFromString('--expose-gc')
-  // Node.js has no other way to run a garbage collection than this function.
+  // `gc` exists only in contexts that were created after the flag was set.
   const collect = runInNewContext('gc') as () => void
   collect()
   const { heapUsed, external } = process.memoryUsage()

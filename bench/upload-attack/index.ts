@@ -9,7 +9,7 @@ import { type ReportFigure, singleValue } from '../figure.ts'
 import { startAttack } from './hostile.ts'
 
 const MAX_GROWTH_MIB = 64
-/** Client address that takes no part in the attack. */
+/** Address of the client that is not part of the attack. */
 const GOOD_ADDRESS = '203.0.113.7'
 const FILE_BYTES = 4 * 1024 * 1024
 

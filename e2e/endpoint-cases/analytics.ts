@@ -89,13 +89,17 @@ export const analyticsRows: NounRows = {
         const { videoId, day } = await requireViews(fixture)
         const path = `/analytics/views/${owner.organisationId}/per-day?${filterByVideo(videoId)}`
         await expectReport(fixture, path, (body) => expect(body).toEqual([{ day, organisation_id: owner.organisationId, ...COUNTS }]))
+        const { body } = await fixture.clients.owner.get(`${path}&detailed=true`)
+        expect(body).toEqual([{ day, organisation_id: owner.organisationId, ...COUNTS, viewing_time: expect.any(Number) }])
         expect((await fixture.clients.system.get(`${path}&date_end=2012-01-01`)).body).toEqual([])
       },
       async rejectedCalls(fixture) {
         const path = `/analytics/views/${fixture.owner.organisationId}/per-day`
         return [
           ...(await rejectedReportCalls(fixture, (id) => `/analytics/views/${id}/per-day`)),
-          ...(await rejectedFilterCalls(fixture, path)),
+          ...(await rejectedFilterCalls(fixture, path, [
+            { method: 'GET', path: `${path}?detailed=maybe`, status: 400, fields: ['detailed'] },
+          ])),
           ...rejectedPageCalls(path),
         ]
       },
@@ -153,9 +157,8 @@ export const analyticsRows: NounRows = {
         const { owner } = fixture
         const { videoId, day } = await requireViews(fixture)
         const path = `/analytics/views/${owner.organisationId}/video/${videoId}/per-day`
-        await expectReport(fixture, path, (body) =>
-          expect(body).toEqual([{ day, video_id: videoId, organisation_id: owner.organisationId, ...COUNTS }]),
-        )
+        const record = { day, video_id: videoId, organisation_id: owner.organisationId, ...COUNTS }
+        await expectReport(fixture, path, (body) => expect(body).toEqual([{ ...record, viewing_time: expect.any(Number) }]))
         expect((await fixture.clients.system.get(`${path}?date_end=2012-01-01`)).body).toEqual([])
       },
       async rejectedCalls(fixture) {
@@ -203,10 +206,15 @@ export const analyticsRows: NounRows = {
         const { owner } = fixture
         const { video_id } = await fixture.video()
         await sendEvents(fixture, [buildEvent(video_id), buildEvent(video_id, { type: 'play' })])
-        await expectReport<{ views: number; videos: EventFields[] }>(fixture, `/analytics/realtime/${owner.organisationId}`, (body) => {
-          expect(body).toMatchObject({ organisation_id: owner.organisationId, videos: expect.arrayContaining([{ video_id, views: 2 }]) })
-          expect(body.views).toBeGreaterThanOrEqual(2)
-        })
+        await expectReport<{ views: number; recent_views: number; videos: EventFields[] }>(
+          fixture,
+          `/analytics/realtime/${owner.organisationId}`,
+          (body) => {
+            expect(body).toMatchObject({ organisation_id: owner.organisationId, videos: expect.arrayContaining([{ video_id, views: 2 }]) })
+            expect(body.views).toBeGreaterThanOrEqual(2)
+            expect(body.recent_views).toBeGreaterThanOrEqual(body.views)
+          },
+        )
       },
       rejectedCalls: (fixture) => rejectedReportCalls(fixture, (id) => `/analytics/realtime/${id}`, []),
     },
@@ -292,6 +300,7 @@ export const analyticsRows: NounRows = {
         const path = `/analytics/export/${fixture.owner.organisationId}?format=xml`
         return [
           ...(await rejectedReportCalls(fixture, (id) => `/analytics/export/${id}`)),
+          { method: 'GET', path: `${path}&dimension=address`, status: 400, fields: ['format', 'dimension'] },
           { method: 'GET', path, status: 400, fields: ['format'] },
         ]
       },

@@ -19,7 +19,8 @@ export const clipRows: readonly Row[] = [
           data: {
             id: plain.body.id,
             collaborate_id: id,
-            ...{ title: '', comments: '', type: 'video', preview: '0', time_start: 3, time_finish: 7, order: 0 },
+            ...{ title: '', comments: '', type: 'video', preview: '0', resolved: '0', order: 0 },
+            ...{ time_start: 3, time_finish: 7, time_start_millis: 0, time_finish_millis: 0 },
             date_created: expect.any(String),
           },
         },
@@ -28,9 +29,10 @@ export const clipRows: readonly Row[] = [
         [1_999, 49],
         [2_000, 50],
       ] as const) {
-        const fields = { comments: '📹'.repeat(comments), type: 't'.repeat(type), time_start: 0, time_finish: 0 }
-        const { body } = await clients.system.post<{ data: Clip }>(path, { ...fields, preview: true })
-        expect(body.data).toMatchObject({ ...fields, preview: '1' })
+        const times = { time_start: 0, time_finish: 0, time_start_millis: 479, time_finish_millis: 999 }
+        const fields = { comments: '📹'.repeat(comments), type: 't'.repeat(type), ...times }
+        const { body } = await clients.system.post<{ data: Clip }>(path, { ...fields, preview: true, resolved: 1 })
+        expect(body.data).toMatchObject({ ...fields, preview: '1', resolved: '1' })
       }
       expect((await read(fixture, id)).clips).toEqual([plain.body.data, expect.anything(), expect.anything()])
       const sendOnce = () =>
@@ -63,6 +65,7 @@ export const clipRows: readonly Row[] = [
         ...wrongIds('POST', (one) => `/collaborate/clip/${one}/post`, id, 'collaboration_not_found', good),
         { ...rejectedCall, payload: {}, status: 400, fields: ['time_start', 'time_finish'] },
         { ...rejectedCall, payload: { time_start: 2, time_finish: 1 }, status: 400, fields: ['time_finish'] },
+        { ...rejectedCall, payload: { time_start: 1, time_start_millis: 1, time_finish: 1 }, status: 400, fields: ['time_finish'] },
         {
           ...rejectedCall,
           path: `/collaborate/clip/${timed}/post`,
@@ -78,9 +81,9 @@ export const clipRows: readonly Row[] = [
         })),
         {
           ...rejectedCall,
-          payload: { ...good, comments: 'x'.repeat(2_001), type: 'x'.repeat(51), preview: 2 },
+          payload: { ...good, comments: 'x'.repeat(2_001), time_start_millis: 1_000, type: 'x'.repeat(51), preview: 2, resolved: 'x' },
           status: 400,
-          fields: ['comments', 'type', 'preview'],
+          fields: ['comments', 'time_start_millis', 'type', 'preview', 'resolved'],
         },
         { ...rejectedCall, payload: { ...good, type: ' ' }, status: 400, fields: ['type'] },
         { ...rejectedCall, payload: { ...good, comments: 'a\0' }, status: 400, fields: ['comments'] },
@@ -125,8 +128,12 @@ export const clipRows: readonly Row[] = [
       expect(new_data).toEqual({ ...original_data, ...fields, preview: '1' })
       const one = await clients.system.put(`/collaborate/clip/${clip}/put`, { title: 'T'.repeat(254) })
       expect(one.body).toMatchObject({ new_data: { ...new_data, title: 'T'.repeat(254) } })
+      const exact = { resolved: true, time_start_millis: 480, time_finish_millis: 520 }
+      expect((await clients.owner.put(`/collaborate/clip/${clip}/put`, exact)).body).toMatchObject({
+        new_data: { ...exact, resolved: '1', time_start: 5, time_finish: 6 },
+      })
       expect((await clients.owner.put(`/collaborate/clip/${clip}/put`, { title: '', time_start: 6 })).body).toMatchObject({
-        new_data: { title: '', time_start: 6, time_finish: 6 },
+        new_data: { title: '', resolved: '1', time_start: 6, time_start_millis: 0, time_finish: 6, time_finish_millis: 520 },
       })
     },
     async rejectedCalls(fixture) {

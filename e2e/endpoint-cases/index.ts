@@ -1,5 +1,6 @@
 import type { NounRows } from '../support/table-row.ts'
 import { analyticsRows } from './analytics.ts'
+import { analyticsDimensionRows } from './analytics-dimension.ts'
 import { apiKeyRows } from './api-key.ts'
 import { auditRows } from './audit.ts'
 import { captionRows } from './caption.ts'
@@ -17,6 +18,7 @@ import { metadataRows } from './metadata.ts'
 import { oauthRows } from './oauth.ts'
 import { organisationRows } from './organisation.ts'
 import { overlayRows } from './overlay.ts'
+import { passkeyRows } from './passkey.ts'
 import { playbackKeyRows } from './playback-keys.ts'
 import { playbackRuleRows } from './playback-rules.ts'
 import { playbackSessionRows } from './playback-sessions.ts'
@@ -77,5 +79,7 @@ export const nouns: readonly NounRows[] = [
   tusRows,
   encodingFormatRows,
   analyticsRows,
+  analyticsDimensionRows,
   viewSessionRows,
+  passkeyRows,
 ]

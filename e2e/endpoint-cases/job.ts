@@ -2,6 +2,12 @@ import { expect } from '@jest/globals'
 import type { Fixture, NounRows } from '../support/table-row.ts'
 import { upload, waitUntilSettled } from '../support/video-steps.ts'
 
+interface JobList extends Record<string, unknown> {
+  jobs: { job_id: string; state: string }[]
+  queued: number
+  running: number
+}
+
 /** Creates a job whose source never ends, so that it can be cancelled. */
 async function createLongJob({ clients, owner, sources }: Fixture) {
   sources.setHandler('/endless.mp4', (_, response) => {
@@ -18,6 +24,45 @@ async function createLongJob({ clients, owner, sources }: Fixture) {
 export const jobRows: NounRows = {
   noun: 'job',
   rows: [
+    {
+      endpoint: 'GET /job',
+      async works(fixture) {
+        const { clients, owner } = fixture
+        const { id, job_id } = await createLongJob(fixture)
+        const list = async (query: string, caller: 'uploader' | 'system' | 'otherTenant' = 'uploader') => {
+          const { status, body } = await clients[caller].get<JobList>(`/job?${query}`)
+          expect(status).toBe(200)
+          return body
+        }
+        const active = await list('state=active')
+        expect(active.jobs[0]).toMatchObject({ job_id, video_id: id, organisation_id: owner.organisationId, action: 'new video' })
+        expect(active.queued + active.running).toBe(active.jobs.length)
+        await clients.uploader.delete(`/job/${job_id}`)
+        const { media_id } = (await clients.owner.get<{ media_id: string }>(`/video/${id}`)).body
+        const [cancelled, ...others] = (await list(`media_id=${media_id}`)).jobs
+        expect([cancelled, others]).toMatchObject([{ job_id, state: 'cancelled', error: { code: 4005 } }, []])
+        expect((await list(`media_id=${media_id}&state=failed`)).jobs).toEqual([])
+        expect((await list(`media_id=${media_id}`, 'otherTenant')).jobs).toEqual([])
+        for (const query of [`media_id=${media_id}`, `media_id=${media_id}&organisation_id=${owner.organisationId}`]) {
+          expect((await list(query, 'system')).jobs).toEqual([cancelled])
+        }
+        const { job_id: later } = await createLongJob(fixture)
+        await clients.uploader.delete(`/job/${later}`)
+        expect((await list('limit=2')).jobs.map((job) => job.job_id)).toEqual([later, job_id])
+        expect((await list('limit=1&start=2')).jobs.map((job) => job.job_id)).toEqual([job_id])
+      },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/job?organisation_id=${otherTenant.organisationId}`, status: 403 },
+        { caller: 'system', method: 'GET', path: '/job?organisation_id=999999', status: 404 },
+        {
+          method: 'GET',
+          path: '/job?start=0&limit=101&state=gone&media_id=x',
+          status: 400,
+          fields: ['limit', 'media_id', 'start', 'state'],
+        },
+        { caller: 'guest', method: 'GET', path: '/job', status: 401 },
+      ],
+    },
     {
       endpoint: 'GET /job/{job_id}',
       async works(fixture) {

@@ -30,8 +30,8 @@ export const sendEvents = ({ clients }: Fixture, events: readonly EventFields[])
 export const formatDay = (at: number) => new Date(at).toISOString().slice(0, 10)
 
 /**
- * The playable video, which has four views: one only loaded it, one left early, one watched the
- * first half, and one watched all of it.
+ * The playable video. It has four views: the first only loads it, the second starts it and leaves,
+ * the third watches the first half, and the fourth watches all of it.
  */
 export interface ViewedVideo {
   videoId: string
@@ -72,7 +72,7 @@ export async function makeViews(fixture: Fixture): Promise<ViewedVideo> {
 export const COUNTS = { player_loads: 4, video_plays: 3, complete_views: 1, bounced_views: 1 }
 export const filterByVideo = (videoId: string) => `filter=${encodeURIComponent(JSON.stringify({ video_id: [videoId] }))}`
 
-/** Waits until the report passes `check`. Reports include sent events after a few seconds. */
+/** Waits until `check` accepts the report without an error. Reports include sent events after a few seconds. */
 export async function expectReport<Body>(fixture: Fixture, path: string, check: (body: Body) => void): Promise<void> {
   let wrong = ''
   const isExpected = async () => {
@@ -90,8 +90,9 @@ export async function expectReport<Body>(fixture: Fixture, path: string, check: 
 }
 
 /**
- * Checks the calls that every report rejects: other organisations, missing videos, and invalid
- * days.
+ * Returns the calls that every report rejects: calls for other organisations, for missing videos,
+ * and with invalid days. `days` names the query parameters of the period; without names there are no
+ * calls with invalid days.
  */
 export async function rejectedReportCalls(
   fixture: Fixture,

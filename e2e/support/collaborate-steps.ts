@@ -16,7 +16,7 @@ export interface Entry extends Record<string, unknown> {
   clips: Clip[]
 }
 
-/** Creates an entry of the owner's uploader on a new video. */
+/** Creates a new video with an entry for the uploader of the owner's organisation. */
 export async function createVideoWithEntry(fixture: Fixture) {
   const { video_id } = await fixture.video()
   return { video_id, id: await createEntry(fixture, video_id) }
@@ -40,7 +40,9 @@ export const order = async (fixture: Fixture, entryId: string) => (await read(fi
 
 export async function findEmail({ clients, owner }: Fixture, userId: string): Promise<string> {
   const { body } = await clients.system.get<{ user_id: string; email: string }[]>(`/user?organisation_id=${owner.organisationId}`)
-  return body.find((user) => user.user_id === userId)?.email ?? 'nobody'
+  const user = body.find(({ user_id }) => user_id === userId)
+  if (!user) throw new Error(`the organisation has no user ${userId}`)
+  return user.email
 }
 
 export async function createForeignVideo({ clients, otherTenant, sources }: Fixture): Promise<string> {
@@ -65,7 +67,7 @@ export function wrongIds(method: string, at: (id: string) => string, id: string,
   ]
 }
 
-/** Waits until the tables have no entries and clips of the video. */
+/** Waits until the database has no entry of the video. The database deletes the clips of an entry with it. */
 export function waitUntilEntriesDeleted({ platform }: Fixture, videoId: string): Promise<unknown> {
   const rows = () =>
     asSuperuser(

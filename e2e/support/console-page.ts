@@ -1,5 +1,5 @@
 import { waitFor } from '@vitascope/testing'
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import type { Api } from './api.ts'
 import type { VideoRecord } from './video-steps.ts'
 
@@ -24,7 +24,7 @@ export async function createPerson(
 export async function signIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 /** Saves the details. The button is disabled while there is nothing to save. */
@@ -45,23 +45,23 @@ export async function settle(page: Page): Promise<void> {
   await waitFor(async () => (await page.locator('.mantine-Loader-root').count()) === 0, { describe: 'the data of the page' })
 }
 
-/** Returns the bytes of scripts that the page has loaded so far, as they are transferred. */
+/** Returns the total compressed size in bytes of the console scripts that the page has loaded so far. */
 export async function readScriptBytes(page: Page): Promise<number> {
   return await page.evaluate(`performance.getEntriesByType('resource')
     .filter(({ name }) => name.includes('/console/assets/') && name.endsWith('.js'))
     .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`)
 }
 
-/** Expects that the page fits into a narrow telephone. */
+/** Waits until the page has no horizontal scrolling at a width of 360 px. Sets a width of 1440 px afterwards. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   await page.setViewportSize({ width: 360, height: 800 })
   await waitFor(async () => Number(await page.evaluate('document.documentElement.scrollWidth')) <= 360, {
-    describe: 'a page without sideways scrolling',
+    describe: 'a page without horizontal scrolling at 360 px',
   })
   await page.setViewportSize({ width: 1440, height: 900 })
 }
 
-/** Returns the videos of the organisation, the first one that was created first. */
+/** Returns the first page of the organisation's videos, oldest first. */
 export async function listAllVideos(api: Api): Promise<VideoRecord[]> {
   return (await api.get<{ videos: VideoRecord[] }>('/video?sort_by=date_created')).body.videos
 }
@@ -70,4 +70,14 @@ export async function readFirstVideo(api: Api): Promise<VideoRecord> {
   const [video] = await listAllVideos(api)
   if (!video) throw new Error('there is no video')
   return video
+}
+
+/** Opens a page in its own browser context. Calls `addProblem` for uncaught errors and violations of the content security policy. */
+export async function openConsolePage(browser: Browser, addProblem: (problem: string) => void): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  page.setDefaultTimeout(30_000)
+  page.on('pageerror', (error) => addProblem(error.message))
+  page.on('console', (message) => message.text().includes('Content Security Policy') && addProblem(message.text()))
+  return page
 }

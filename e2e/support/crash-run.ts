@@ -14,15 +14,17 @@ const RECOVERY_MS = 120_000
 /** Result of a run. */
 export interface CrashReport {
   seed: number
+  /** Number of killed processes and of Redis faults, by name. */
   kills: Record<string, number>
   uploads: number
   presentations: number
+  /** Number of videos by status and code, such as `ok 2000`. */
   states: Record<string, number>
   /** Seconds from the last kill until the last upload reached its final state. */
   recoverySeconds: number
 }
 
-/** Returns the report as a figure of the list of faults. */
+/** Returns the report as one line of text for the table of faults. */
 export function describeCrashRun({ kills, uploads, states, recoverySeconds }: CrashReport): string {
   const killCount = Object.values(kills).reduce((sum, count) => sum + count, 0)
   return `${killCount} kills, ${states['ok 2000'] ?? 0} of ${uploads} uploads playable, the last one ${recoverySeconds} s after the last kill`
@@ -37,18 +39,18 @@ export interface CrashOptions {
    * Uploaded in turn. Each file is uploaded again without faults, and must have the same frames.
    */
   files: readonly UploadedFile[]
-  /** Also gets faults, if the platform has one. */
+  /** If set, faults of this Redis are injected too. */
   redis?: TestRedis | undefined
   /** Used in turn; by default the gateway of the platform. */
   gateways?: readonly string[] | undefined
 }
 
-/** One upload in this number is a slides upload. */
+/** Every fifth upload is a PDF of slides. */
 const SLIDES_EVERY = 5
 const PAGES = 3
 
 /**
- * Uploads in every way repeatedly, while random processes are killed and Redis is killed, flushed
+ * Uploads by every method repeatedly, while random processes are killed and Redis is killed, flushed
  * and filled. Then waits until every acknowledged upload has reached its final state. Checks that
  * playable videos are complete and have the frames of an undisturbed encode, that no upload exists
  * twice, and that storage holds only playable files and uploads with rows.
@@ -65,7 +67,10 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
   let lastKill = Date.now()
   let redisHeals = Promise.resolve()
 
-  /** The other processes are still killed until Redis has recovered. */
+  /**
+   * Starts a fault of Redis, which ends 1 to 4 s later. The nemesis kills other processes meanwhile. Returns false if
+   * the name is not a fault of Redis.
+   */
   const injectRedisFault = async (name: string) => {
     const fault = REDIS_FAULTS[name]
     if (!fault || !redis) return false
@@ -126,10 +131,10 @@ async function waitForSlides(platform: TestPlatform, id: string, timeout: number
     status = body.status
     return body.number_of_slides === PAGES && body.status.code === 1999
   }
-  await waitFor(check, { timeout, describe: () => `the slides of presentation ${id}, which is ${JSON.stringify(status)}` })
+  await waitFor(check, { timeout, describe: () => `the slides of presentation ${id}, whose status is ${JSON.stringify(status)}` })
 }
 
-/** Uploads each file again without faults. The frames must be the same. */
+/** Uploads each file again without faults. Throws if a playable video of the same file has other frames. */
 async function checkFrames(
   platform: TestPlatform,
   uploader: Uploader,
@@ -140,17 +145,17 @@ async function checkFrames(
   const [upload] = uploadMethods
   for (const file of new Set(accepted.map((one) => one.file))) {
     const id = await upload?.(uploader, file, `quiet-${seed}-${file.title}`)
-    const quiet = await waitUntilSettled(platform.system, id ?? '')
+    const undisturbed = await waitUntilSettled(platform.system, id ?? '')
     for (const [nth, one] of accepted.entries()) {
       const video = videos[nth]
-      if (one.file === file && video?.status.status === 'ok') await expectSameFrames(quiet, video)
+      if (one.file === file && video?.status.status === 'ok') await expectSameFrames(undisturbed, video)
     }
   }
 }
 
 /**
- * Checks that each video belongs to the organisation, that playable videos are complete, and that
- * storage holds nothing else.
+ * Throws if the organisation has other videos than these, or if a file of a playable video is missing.
+ * Then waits until storage has no orphaned objects.
  */
 export async function checkResults(
   platform: TestPlatform,
@@ -184,7 +189,7 @@ export async function checkResults(
   await waitFor(clean, {
     interval: 500,
     timeout: 60_000,
-    describe: () => `storage to contain playable files only, except ${orphans.slice(0, 20).join(' ')}`,
+    describe: () => `storage to have no orphaned objects; it has ${orphans.slice(0, 20).join(' ')}`,
   })
 }
 

@@ -47,7 +47,7 @@ export function loginsIn(platform: TestPlatform, database: string): Promise<Reco
   })
 }
 
-/** Returns every row of every table of the services as text, by table. */
+/** Returns every row of every table of the services as text, by table. Leaves out tables whose name matches `except`. */
 export function dump(platform: TestPlatform, except: RegExp = /^$/): Promise<Map<string, string>> {
   return asSuperuser(platform, async (client) => {
     const { rows } = await client.query<{ name: string }>(
@@ -65,7 +65,7 @@ export function dump(platform: TestPlatform, except: RegExp = /^$/): Promise<Map
   })
 }
 
-/** Returns a short text for each table, which changes when any of its rows changes. */
+/** Returns the SHA-256 hash of the rows of each table, by table. */
 export async function fingerprint(platform: TestPlatform, except?: RegExp): Promise<Record<string, string>> {
   const tables = [...(await dump(platform, except))]
   return Object.fromEntries(tables.map(([name, lines]) => [name, createHash('sha256').update(lines).digest('hex')]))

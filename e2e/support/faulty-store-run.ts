@@ -10,21 +10,19 @@ import { type StoreFault, startStoreProxy } from './store-proxy.ts'
 import { startTestPlatform } from './test-platform.ts'
 import { createTenant, upload, waitUntilSettled } from './video-steps.ts'
 
-/** Duration of a fault: a number of affected requests, or seconds. */
+/** Duration of each fault: until this number of requests is affected, or this number of seconds after the first affected one. */
 export type FaultTime = { requests: number } | { seconds: number }
 
 export interface FaultyStoreRun {
   /** Final states of the videos. */
   states: string[]
-  /** Output of ffmpeg for the files that it cannot decode. */
+  /** Error messages of ffmpeg while it decodes the files. Empty if all files are intact. */
   decodingErrors: string
-  /** Objects without rows, and rows without objects. */
-  problems: string[]
 }
 
 /**
  * Runs a platform with a store that fails, aborts and delays requests in turn, while videos are
- * encoded.
+ * encoded. Waits until no object lacks its row, and no row its objects.
  */
 export async function runOnFaultyStore({
   times,
@@ -80,7 +78,7 @@ export async function runOnFaultyStore({
       return problems.length === 0
     }
     await waitFor(isConsistent, { timeout: 120_000, interval: 1_000, describe: () => `objects and rows to agree: ${problems.slice(0, 5)}` })
-    return { states, decodingErrors, problems }
+    return { states, decodingErrors }
   } finally {
     await platform.remove()
     await proxy.close()

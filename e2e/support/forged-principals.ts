@@ -47,7 +47,7 @@ export async function forged({ owner }: Target): Promise<Record<string, string>>
   }
 }
 
-/** Returns tokens that no service may accept as `audience`, by their defect. */
+/** Returns tokens that the service `audience` must reject, by their defect. */
 export async function falseTokens(target: Target, audience: string): Promise<Record<string, string>> {
   const { dataDir, owner, otherTenant } = target
   const key = readSigningKey(dataDir, 'gateway')
@@ -58,20 +58,20 @@ export async function falseTokens(target: Target, audience: string): Promise<Rec
   const none = Buffer.from(JSON.stringify({ alg: 'none', kid: computeKeyId(key) })).toString('base64url')
   return {
     'an empty token': '',
-    'no token at all': 'owner',
-    'a token of another key': await signClaims(anotherKey, claims),
-    'a token of another key that names a known one': await signClaims(anotherKey, claims, computeKeyId(key)),
+    'a value that is not a token': 'owner',
+    'a token signed with an unknown key': await signClaims(anotherKey, claims),
+    'a token signed with an unknown key under the id of a known key': await signClaims(anotherKey, claims, computeKeyId(key)),
     'a token with another body': `${head}.${body}.${signature}`,
     'a token without a signature': `${head}.${body}.`,
-    'a token that names no algorithm': `${none}.${body}.`,
+    'a token with the algorithm "none"': `${none}.${body}.`,
     'a token that has expired': await signClaims(key, { ...claims, iat: now - 180, exp: now - 120 }),
     'a token of another issuer': await signClaims(key, { ...claims, iss: 'somebody' }),
     'a token for another service': await signed(toPrincipal(owner), target, audience === 'auth' ? 'catalogue' : 'auth'),
-    'a token for no service': await signClaims(key, { ...claims, aud: undefined }),
-    'a token of the gateway for another service of the platform': await signed({ kind: 'service', service: 'auth' }, target, audience),
-    'a token of a worker for the owner': await signed(toPrincipal(owner), target, audience, 'worker'),
-    'a token of a worker for the gateway': await signed({ kind: 'service', service: 'gateway' }, target, audience, 'worker'),
-    'a token of delivery for the owner': await signed(toPrincipal(owner), target, audience, 'delivery'),
+    'a token without an audience': await signClaims(key, { ...claims, aud: undefined }),
+    'a token of the gateway as another service': await signed({ kind: 'service', service: 'auth' }, target, audience),
+    'a token of a worker as the owner': await signed(toPrincipal(owner), target, audience, 'worker'),
+    'a token of a worker as the gateway': await signed({ kind: 'service', service: 'gateway' }, target, audience, 'worker'),
+    'a token of delivery as the owner': await signed(toPrincipal(owner), target, audience, 'delivery'),
   }
 }
 
@@ -106,7 +106,7 @@ function computeKeyId(key: KeyObject): string {
   return createHash('sha256').update(JSON.stringify({ crv, kty, x })).digest('base64url')
 }
 
-/** Signs arbitrary claims like the platform. */
+/** Signs these claims in the same format as the platform. The token is valid for 60 s, unless the claims have other times. */
 function signClaims(key: KeyObject, claims: Record<string, unknown>, kid = computeKeyId(key)): Promise<string> {
   const now = Math.floor(Date.now() / 1_000)
   return new SignJWT({ iat: now, exp: now + 60, ...claims }).setProtectedHeader({ alg: 'EdDSA', kid }).sign(key)

@@ -3,8 +3,8 @@ import type { TestRedis } from '@vitascope/testing'
 import type { TestPlatform } from './test-platform.ts'
 
 /**
- * Kills the named process by SIGKILL; `ffmpeg` is any ffmpeg of the worker. Returns false if there
- * was none.
+ * Kills the named process with SIGKILL. The name `ffmpeg` kills one ffmpeg of the worker. Returns
+ * false if there was no such process.
  */
 export function kill(platform: TestPlatform, name: string): boolean {
   const pid = name === 'ffmpeg' ? listFfmpegs(platform.pid('worker'))[0] : platform.pid(name)
@@ -19,14 +19,14 @@ export function kill(platform: TestPlatform, name: string): boolean {
   }
 }
 
-/** Faults of Redis, and their repair. */
+/** Faults of Redis by name. `end` repairs the fault. */
 export const REDIS_FAULTS: Readonly<Record<string, { begin(redis: TestRedis): Promise<void>; end(redis: TestRedis): Promise<void> }>> = {
   'redis killed': { begin: (redis) => redis.kill(), end: (redis) => redis.start() },
   'redis emptied': { begin: (redis) => redis.flush(), end: async () => {} },
   'redis full': { begin: (redis) => redis.fill(), end: (redis) => redis.removeJunk() },
 }
 
-/** Returns the ffmpeg descendants of a process. */
+/** Returns the process ids of all ffmpeg descendants of a process. */
 export function listFfmpegs(ancestor: number | undefined): number[] {
   if (ancestor === undefined) return []
   const processes = readdirSync('/proc')
@@ -36,6 +36,7 @@ export function listFfmpegs(ancestor: number | undefined): number[] {
         const [, name = '', parent = ''] = /^\d+ \((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
         return [{ pid: Number(pid), name, parent: Number(parent) }]
       } catch {
+        // The process has ended.
         return []
       }
     })

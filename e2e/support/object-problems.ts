@@ -1,8 +1,8 @@
 import { runCommand } from './command.ts'
 
 /**
- * Returns the current objects without a row and rows without objects, by name. After a while there
- * must be none (invariant I6).
+ * Returns the objects without a row and the rows without objects, as the dry run of the sweep reports
+ * them. Some are normal while work is active. When all work has ended, there must be none.
  */
 export async function objectProblems(platform: { dataDir: string }, env: Record<string, string> = {}): Promise<string[]> {
   const args = ['--dry-run', '--json', '--older-than', '0']

@@ -5,9 +5,9 @@ import type { TestPlatform } from './test-platform.ts'
 import type { VideoRecord } from './video-steps.ts'
 
 /**
- * Returns the orphaned objects in storage: not of a playable video, of these presentations, of a
- * kept source, or of an upload with a row. Form uploads and uploads in parts are kept for one day
- * and have a row once the uploader has got a response.
+ * Returns the orphaned objects in storage. An object is not orphaned if it belongs to a playable video,
+ * to one of these presentations, to a kept source, or to an upload with a row. Form uploads and uploads
+ * in parts are kept for one day. They have a row when the uploader receives the response.
  */
 export async function orphanedObjects(platform: TestPlatform, presentations: readonly string[]): Promise<string[]> {
   // Listed before the rows are read, so that new objects are not reported.
@@ -18,7 +18,7 @@ export async function orphanedObjects(platform: TestPlatform, presentations: rea
   return files.filter((file) => !rows.has(file) && !rows.has(`${toFolder(file)}/`) && !usedFolders.has(toFolder(file)))
 }
 
-/** Returns the media of all organisations, because earlier tests may have left some. */
+/** Returns the media ids of the playable videos of all organisations, because earlier tests may have left some. */
 async function playingMedia(platform: TestPlatform): Promise<string[]> {
   const ids: string[] = []
   for (let start = 1; ; start += 20) {
@@ -28,7 +28,7 @@ async function playingMedia(platform: TestPlatform): Promise<string[]> {
   }
 }
 
-/** Each source is stored next to its set. */
+/** Returns the source objects of the jobs whose renditions are stored. A source is kept as long as its renditions. */
 function listSources(platform: TestPlatform): Promise<string[]> {
   return names(
     platform,
@@ -45,7 +45,7 @@ function names(platform: TestPlatform, statement: string): Promise<string[]> {
   return asSuperuser(platform, async (client) => (await client.query<{ name: string }>(statement)).rows.map(({ name }) => name))
 }
 
-/** Returns the objects without temporary files of the store, whose names begin with a dot. */
+/** Returns the names of all objects. Skips temporary files of the store, whose paths begin with a dot. */
 async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries

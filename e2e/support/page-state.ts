@@ -6,11 +6,14 @@ import type { Page } from 'playwright-core'
 
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 
-/** Checks the page without its player by axe in both colour schemes, and stores screenshots in three widths on request. */
+/**
+ * Expects that axe finds no violation in the page, without its player, in both colour schemes. If `VITASCOPE_SCREENSHOTS`
+ * names a folder, stores screenshots in three widths there.
+ */
 export async function checkState(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    // A page that shows its own scheme follows that of the browser a moment later.
+    // Pages of Mantine apply the colour scheme of the browser with a delay.
     const root = page.locator('html[data-mantine-color-scheme]')
     if ((await root.count()) > 0) await page.locator(`html[data-mantine-color-scheme='${colorScheme}']`).waitFor({ state: 'attached' })
     await page.evaluate(axe.source)

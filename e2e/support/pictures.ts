@@ -16,7 +16,10 @@ export function makePicture(ending: 'jpg' | 'png' | 'webp', colour: string, size
   })
 }
 
-/** Returns the size of a picture, and the colour in its middle with each channel rounded to 0, 1, 2 or 3. */
+/**
+ * Returns the codec and size of a picture, such as `png,1600,900`, and the colour in its middle. Each colour channel
+ * is reduced from 0…255 to 0…3, because the codecs are lossy.
+ */
 export function probePicture(bytes: Buffer): Promise<{ size: string; rgb: number[] }> {
   return withFolder(async (folder, { ffmpeg, ffprobe }) => {
     const file = join(folder, 'picture')

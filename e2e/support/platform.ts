@@ -56,7 +56,7 @@ export async function startPlatform(
     },
     async playing() {
       playingVideo ??= makePlaying()
-      // The URLs change with the protection.
+      // Read again each time, because tests change the access settings of the video and thus its URLs.
       return (await clients.owner.get<VideoRecord>(`/video/${(await playingVideo).video_id}`)).body
     },
     async close() {

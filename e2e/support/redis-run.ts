@@ -5,7 +5,7 @@ import { REDIS_FAULTS } from './nemesis.ts'
 import { startTwoGateways, type TwoGateways } from './two-gateways.ts'
 import type { Tenant } from './video-steps.ts'
 
-/** Higher than any run requires, so that no request is rejected. Every request still uses Redis. */
+/** Too high for any run to reach, so that these limits reject no request. Every request is still counted in Redis. */
 const WIDE_LIMITS = '{"key": 100000, "address": 100000, "burst": 4}'
 
 /** Starts two gateways with a Redis. They trust the tests' `X-Forwarded-For`. */
@@ -26,7 +26,7 @@ export interface RedisReport {
   responses: number
   /** Number of responses of 500 and above, and of broken connections. */
   failures: number
-  /** Milliseconds from the fault and from its end until the last failure. */
+  /** Longest time in milliseconds from the start of the fault, or from its end, until a later failure. */
   lastFailureMs: number
   slowestMs: number
 }
@@ -42,10 +42,10 @@ const CONCURRENCY = 3
 const MAX_ATTEMPTS = 10
 
 /**
- * Applies every fault to Redis only, while both gateways get requests continuously. Throws if a
- * response of 500 or above arrives later than `limitMs` after a fault or its end, if a request
- * within its budget is rejected, if a retried write runs twice, or if a client gets more password
- * attempts than allowed.
+ * Applies every fault to Redis only, while both gateways receive requests continuously. Throws if a
+ * request fails with 500 or above later than `limitMs` after a fault or its end, if a request within
+ * its budget is rejected, if a retried write runs twice, or if the gateways accept more password
+ * attempts of a client than allowed.
  */
 export async function redisRun(
   platform: TwoGateways,
@@ -72,8 +72,8 @@ export async function redisRun(
     return remaining.every((now, nth) => nth === 0 || now === (remaining[nth - 1] ?? 0) - 1)
   }
   /**
-   * Tries passwords from a new address at both gateways in turn, until all attempts are rejected
-   * for a while. Returns the number of accepted attempts.
+   * Sends wrong passwords from a new address to both gateways in turn, to each gateway three more than
+   * the maximum. Returns the number of attempts that the limit accepted.
    */
   const tryPasswords = async (beforeEachAttempt: (nth: number) => Promise<void> | void = () => {}) => {
     const headers = newAddress()
@@ -107,12 +107,10 @@ export async function redisRun(
       const began = performance.now()
       await begin(redis)
       await waitUntilCalm(began)
-      // After a flush, counts restart. While Redis is down, slow or full, each gateway counts
-      // separately.
+      // After a flush, counts restart. While Redis is down or full, each gateway counts separately.
       const flushOnce = (nth: number) => (fault === 'redis emptied' && nth === MAX_ATTEMPTS + 2 ? redis.flush() : undefined)
       const acceptedAttempts = await tryPasswords(flushOnce)
-      // In every state of Redis and of the machine, a gateway allows no attempts beyond the budget
-      // of its own count.
+      // In every state of Redis, each gateway accepts at most `MAX_ATTEMPTS` by its own count.
       if (acceptedAttempts <= MAX_ATTEMPTS || acceptedAttempts > MAX_ATTEMPTS * guests.length)
         throw new Error(`${fault}: an address had ${acceptedAttempts} password attempts`)
       await delay(Math.max(0, began + watchMs - performance.now()))
@@ -143,12 +141,12 @@ function buildReport(fault: string, responses: readonly ProbeResponse[], [began,
 }
 
 /**
- * Sends reads with and without a key, and writes twice, once per gateway, with the same idempotency
- * key.
+ * Sends reads and writes with a key continuously. Each write is sent twice, once per gateway, with the
+ * same idempotency key.
  */
 function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: string) {
   const responses: ProbeResponse[] = []
-  /** Folders by name, as in the first response. */
+  /** Ids of the created folders by name, from the first response to each write. */
   const folderIds = new Map<string, string>()
   const unexpected: string[] = []
   let running = true
@@ -185,7 +183,7 @@ function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: s
     ...apis.flatMap((api) => Array.from({ length: CONCURRENCY }, () => reader(api))),
     ...Array.from({ length: CONCURRENCY }, (_, nth) => writer(nth)),
   ])
-  // `stop` reports the error.
+  // `stop` throws the error.
   all.catch(() => {})
   return {
     responses,

@@ -21,13 +21,14 @@ export interface ReplicatedPlatform extends TestPlatform {
    * requests use only the first gateway.
    */
   killSecondNode(): Promise<void>
-  /** Returns the number of calls that each of the two processes has handled, by service. */
+  /** Returns the number of calls that each of the two processes has handled, by service. The worker handles no calls. */
   callCounts(): Promise<Record<string, number[]>>
 }
 
 /**
- * Every client of a service knows both addresses and balances round robin, as in a cluster. The
- * second processes have the settings of the first ones, except for ports and private folders.
+ * Starts a platform with two processes of every service. Every client of a service knows both addresses
+ * and balances round robin, as in a cluster. The second processes have the settings of the first ones,
+ * except for ports and private folders.
  */
 export async function startReplicas(env: Record<string, string> = {}): Promise<ReplicatedPlatform> {
   const secondAddresses: Record<string, string> = {}

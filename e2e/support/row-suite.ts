@@ -47,7 +47,7 @@ export function describeRows(nouns: readonly NounRows[], open: () => Promise<Pla
 export function readRows({ platform }: Pick<Platform, 'platform'>): Promise<Map<string, string>> {
   return dump(
     platform,
-    /outbox|idempotency|encoding|audit|api_key_use|sign_in_link|analytics[.]|title_word|video_count|caption_search|caption_change|webhook_|catalogue[.](mail|playback_session|download_)/,
+    /outbox|idempotency|encoding|audit|api_key_use|sign_in_link|passkey_challenge|analytics[.]|title_word|video_count|caption_search|caption_change|webhook_|catalogue[.](mail|playback_session|download_)/,
   )
 }
 

@@ -8,7 +8,7 @@ export interface RpcResponse {
   bytes: Buffer
 }
 
-/** Credentials: a client certificate, only the CA, or plain text. */
+/** Credentials: a client certificate, only the certificate of the CA, or `undefined` for a connection without TLS. */
 export type ClientCredentials = CertificateFiles | { 'ca.crt': string } | undefined
 
 /** A client without the checks of the platform's own client. */
@@ -19,8 +19,8 @@ export interface RpcCaller {
 
 const TIMEOUT_MS = 30_000
 
-export function openRpcCaller(address: string, service: string, shown: ClientCredentials): RpcCaller {
-  const client = new Client(address, createCredentials(shown), shown ? { 'grpc.ssl_target_name_override': service } : {})
+export function openRpcCaller(address: string, service: string, files: ClientCredentials): RpcCaller {
+  const client = new Client(address, createCredentials(files), files ? { 'grpc.ssl_target_name_override': service } : {})
   return {
     call: ({ path, isStream }, request, metadata) =>
       new Promise((resolve) => {
@@ -43,11 +43,11 @@ export function openRpcCaller(address: string, service: string, shown: ClientCre
   }
 }
 
-function createCredentials(shown: ClientCredentials) {
-  if (!shown) return credentials.createInsecure()
-  const authority = Buffer.from(shown['ca.crt'])
-  if (!('tls.key' in shown)) return credentials.createSsl(authority)
-  return credentials.createSsl(authority, Buffer.from(shown['tls.key']), Buffer.from(shown['tls.crt']))
+function createCredentials(files: ClientCredentials) {
+  if (!files) return credentials.createInsecure()
+  const authority = Buffer.from(files['ca.crt'])
+  if (!('tls.key' in files)) return credentials.createSsl(authority)
+  return credentials.createSsl(authority, Buffer.from(files['tls.key']), Buffer.from(files['tls.crt']))
 }
 
 const asIs = (bytes: Buffer) => bytes

@@ -13,11 +13,11 @@ export interface Rpc {
   area: Area
   /** `/vitascope.catalogue.v1.VideoService/GetVideo` */
   path: string
-  /** True if it changes nothing. */
+  /** True if it changes nothing. The name of such an rpc begins with Get, List, Find or Check. */
   isRead: boolean
   /** True if its response is a stream. */
   isStream: boolean
-  /** Returns a request with these ids wherever possible, and a value in every other field. */
+  /** Returns a request with a value in every field. Text fields with the name of one of these ids contain this id. */
   request(values: Values): Buffer
 }
 

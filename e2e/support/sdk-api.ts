@@ -16,7 +16,7 @@ interface Call {
   idempotencyKey: string | undefined
 }
 
-/** Number of requests that the SDK has sent, and of those that it cannot express. */
+/** Number of requests that the SDK has sent, and of requests that were sent directly because the SDK cannot express them. */
 export const sent = { bySdk: 0, directly: 0 }
 
 /**

@@ -3,8 +3,8 @@ import type { Api, ApiResponse } from './api.ts'
 import type { Platform } from './platform.ts'
 
 /**
- * One of two organisations. Its mark is part of everything that it writes, so that leaks to the
- * other one are detected.
+ * One of two organisations. Its mark is a word in every text that it writes. If a response to the other
+ * organisation contains this word, data has leaked.
  */
 interface Side {
   api: Api
@@ -24,7 +24,7 @@ interface Video {
   captions: Map<string, string>
 }
 
-/** Acknowledged writes of one writer, and thus the expected records. */
+/** Records that one writer expects, because its writes were acknowledged. */
 interface Model {
   videos: Video[]
   playlists: Map<string, string[]>
@@ -34,13 +34,13 @@ interface Model {
 export interface SoakResult {
   calls: number
   writes: number
-  /** Messages, one per leaked, lost or failed record. */
+  /** One message per response with status 500 or above, per leak, and per record that differs from the acknowledged writes. */
   problems: string[]
 }
 
 /**
- * Reads and writes as two organisations concurrently, with two writers each, for a fixed time. Then
- * reads back all acknowledged records.
+ * Reads and writes as two organisations concurrently, with two writers each, for a fixed time or until
+ * 20 problems are found. Then reads back all acknowledged records.
  */
 export async function soak(fixture: Platform, { seconds, seed }: { seconds: number; seed: number }): Promise<SoakResult> {
   const result: SoakResult = { calls: 0, writes: 0, problems: [] }
@@ -99,7 +99,7 @@ function watchApi(api: Api, foreignMark: string, result: SoakResult): Api {
 /** No record has this id. */
 const MISSING_ID = '4611686018427387905'
 
-/** Tries to access records of the other organisation, which must not be found. */
+/** Sends one request for a record of the other organisation. Reports a problem unless the response is 403 or 404. */
 async function accessForeignRecords(ownSide: Side, otherSide: Side, random: () => number, result: SoakResult): Promise<void> {
   const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? MISSING_ID
   const [video, playlist, folder, caption] = [
@@ -153,18 +153,18 @@ function createWriter(ownSide: Side, model: Model, { source, name, random }: { s
   const onVideo: ((video: Video) => Promise<void>)[] = [
     async (video) => {
       const title = word()
-      expectStatus(await api.patch(`/video/${video.id}`, { video_title: title }), 200, 'a title')
+      expectStatus(await api.patch(`/video/${video.id}`, { video_title: title }), 200, 'changing a title')
       video.title = title
     },
     async (video) => {
       const tag = word()
-      expectStatus(await api.post(`/tag/video/add/${video.id}`, { tags: [tag] }), 200, 'a tag')
+      expectStatus(await api.post(`/tag/video/add/${video.id}`, { tags: [tag] }), 200, 'adding a tag')
       video.tags.add(tag)
     },
     async (video) => {
       const [tag] = video.tags
       if (tag === undefined) return
-      expectStatus(await api.delete(`/tag/video/delete/${video.id}/${encodeURIComponent(JSON.stringify([tag]))}`), 200, 'no tag')
+      expectStatus(await api.delete(`/tag/video/delete/${video.id}/${encodeURIComponent(JSON.stringify([tag]))}`), 200, 'removing a tag')
       video.tags.delete(tag)
     },
     async (video) => {
@@ -173,7 +173,7 @@ function createWriter(ownSide: Side, model: Model, { source, name, random }: { s
       expectStatus(
         await api[method](`/metadata/${video.id}`, [{ name: key, value, private: true }]),
         method === 'put' ? 200 : 201,
-        'an entry',
+        'writing metadata',
       )
       video.metadata.set(key, value)
     },
@@ -183,7 +183,7 @@ function createWriter(ownSide: Side, model: Model, { source, name, random }: { s
       const content = `1\n00:00:01,000 --> 00:00:02,000\n${text}\n`
       const sent = { title: text, language: 'en', media_id: video.mediaId, content, format: 'srt' }
       const reply = await api.post<{ caption_id: string }[]>('/caption', sent)
-      expectStatus(reply, 200, 'a caption')
+      expectStatus(reply, 200, 'creating a caption')
       const id = reply.body[0]?.caption_id ?? ''
       video.captions.set(id, text)
       ids.caption.push(id)
@@ -191,25 +191,25 @@ function createWriter(ownSide: Side, model: Model, { source, name, random }: { s
     async (video) => {
       const [id] = video.captions.keys()
       if (id === undefined) return
-      expectStatus(await api.delete(`/caption/${id}`), 202, 'no caption')
+      expectStatus(await api.delete(`/caption/${id}`), 202, 'deleting a caption')
       video.captions.delete(id)
     },
     async (video) => {
       if (model.playlists.size === 0 || random() < 0.2) {
         const reply = await api.post<{ playlist_id: string }>(`/playlist/create/${organisationId}`, { title: word() })
-        expectStatus(reply, 200, 'a playlist')
+        expectStatus(reply, 200, 'creating a playlist')
         model.playlists.set(reply.body.playlist_id, [])
         ids.playlist.push(reply.body.playlist_id)
       }
       const [id, list] = pick([...model.playlists]) ?? ['7', []]
       const reply = await api.put(`/playlist/${id}/add/video/${video.id}`)
-      expectStatus(reply, list.length < 25 ? 200 : 409, 'a video of a playlist')
+      expectStatus(reply, list.length < 25 ? 200 : 409, 'adding a video to a playlist')
       if (list.length < 25) list.push(video.id)
     },
     async (video) => {
       const entry = pick([...model.playlists].filter(([, list]) => list.includes(video.id)))
       if (!entry) return
-      expectStatus(await api.delete(`/playlist/${entry[0]}/remove/video/${video.id}`), 200, 'no video of a playlist')
+      expectStatus(await api.delete(`/playlist/${entry[0]}/remove/video/${video.id}`), 200, 'removing a video from a playlist')
       model.playlists.set(
         entry[0],
         entry[1].filter((id) => id !== video.id),
@@ -219,19 +219,19 @@ function createWriter(ownSide: Side, model: Model, { source, name, random }: { s
       if (model.folders.size === 0 || random() < 0.1) {
         const folder = word()
         const reply = await api.post<{ created: string }>('/folder', { organisation_id: organisationId, name: folder })
-        expectStatus(reply, 200, 'a folder')
+        expectStatus(reply, 200, 'creating a folder')
         model.folders.set(reply.body.created, { name: folder, videos: new Set() })
         ids.folder.push(reply.body.created)
       }
       const [id, folder] = pick([...model.folders]) ?? []
       if (id === undefined || folder === undefined) return
-      expectStatus(await api.post(`/folder/${id}/video/${video.id}/add`), 200, 'a video of a folder')
+      expectStatus(await api.post(`/folder/${id}/video/${video.id}/add`), 200, 'adding a video to a folder')
       folder.videos.add(video.id)
     },
     async (video) => {
       const [id, folder] = pick([...model.folders].filter(([, { videos }]) => videos.has(video.id))) ?? []
       if (id === undefined || folder === undefined) return
-      expectStatus(await api.delete(`/folder/${id}/video/${video.id}/delete`), 200, 'no video of a folder')
+      expectStatus(await api.delete(`/folder/${id}/video/${video.id}/delete`), 200, 'removing a video from a folder')
       folder.videos.delete(video.id)
     },
     async () => void (await api.get('/video?limit=20&sort_by=name')),
@@ -247,11 +247,11 @@ function createWriter(ownSide: Side, model: Model, { source, name, random }: { s
       if (!video || (model.videos.length < 12 && random() < 0.1)) return addVideo()
       await pick(onVideo)?.(video)
     },
-    /** Checks that every acknowledged record exists, and no deleted one. */
+    /** Reports a problem for every record that differs from the acknowledged writes and deletions. */
     async readBack({ problems }: SoakResult): Promise<void> {
       const expectEqual = (subject: string, actual: unknown, expected: unknown) => {
         if (JSON.stringify(actual) !== JSON.stringify(expected))
-          problems.push(`${subject} is ${JSON.stringify(actual)}, but the response was ${JSON.stringify(expected)}`)
+          problems.push(`${subject}: ${JSON.stringify(actual)} was read, but ${JSON.stringify(expected)} was acknowledged`)
       }
       for (const video of model.videos) {
         const { body } = await api.get<{

@@ -12,7 +12,7 @@ export interface SourceServer {
   close(): Promise<void>
 }
 
-/** Serves the files of a folder with range requests, and the handlers of `setHandler`. */
+/** Serves the files of a folder, and the handlers of `setHandler`. Of range requests, only `bytes=START-` is supported. */
 export async function startSourceServer(folder: string, host = '127.0.0.1'): Promise<SourceServer> {
   const handlers = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>()
   const server = createServer((request, response) => {

@@ -6,7 +6,6 @@ import { findFfmpeg } from '@vitascope/media'
 
 const run = promisify(execFile)
 
-/** ffmpeg arguments of each source, without the name of the file. */
 const picture = (size: string, seconds: number, rate = 30) => [
   '-f',
   'lavfi',
@@ -17,6 +16,7 @@ const sound = (seconds: number) => ['-f', 'lavfi', '-i', `sine=frequency=440:sam
 const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-threads', '2']
 const aac = ['-c:a', 'aac', '-b:a', '96k', '-shortest']
 
+/** ffmpeg arguments of each source, without the name of the file. */
 const KINDS = {
   /**
    * 12 s with a key frame every 2 s and a low bit rate: its picture is copied into the largest
@@ -43,7 +43,7 @@ const KINDS = {
 
 export type SourceKind = keyof typeof KINDS
 
-/** Creates one source in the folder and returns its name. */
+/** Creates one source in the folder and returns its file name, which is the kind. */
 export async function makeSource(folder: string, kind: SourceKind): Promise<string> {
   await ffmpeg([...KINDS[kind], join(folder, kind)])
   return kind
@@ -60,7 +60,7 @@ export async function makePortrait(folder: string): Promise<string> {
   return 'portrait.mp4'
 }
 
-/** Creates invalid and damaged video files. */
+/** Creates files that are not playable: `truncated.mp4`, `text.mp4` and `playlist.mp4`. Also creates `small.mp4`. */
 export async function makeBadSources(folder: string): Promise<void> {
   await makeSource(folder, 'small.mp4')
   await ffmpeg(['-i', join(folder, 'small.mp4'), '-c', 'copy', join(folder, 'truncated.mp4')])

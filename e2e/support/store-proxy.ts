@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Fault of all requests: a response with status 500, a reset during an upload, or a delay. */
+/** Fault of all requests: a response with status 500 (`fails`) or a delay (`slow`). `resets` aborts uploads of files only. */
 export type StoreFault = 'none' | 'fails' | 'resets' | 'slow'
 
 /** A proxy in front of an S3 store. */
@@ -16,7 +16,7 @@ export interface StoreProxy {
 }
 
 const SLOW_MS = 250
-/** Larger bodies are files, and only uploads of files are reset. */
+/** Uploads with more bytes than this are files. Only uploads of files are reset. */
 const MIN_FILE_BYTES = 2_000
 
 export async function startStoreProxy(target: string): Promise<StoreProxy> {

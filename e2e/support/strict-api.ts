@@ -14,8 +14,8 @@ interface Operation {
 }
 
 /**
- * Validates responses against the served API document. An undeclared response is an error of the
- * response or of the document.
+ * Validates responses against the served API document. If a response is not declared, either the
+ * response or the document is wrong.
  */
 export interface ApiContract {
   /** Throws if the document does not declare this response to this call. */
@@ -85,7 +85,7 @@ function literals(path: string): number {
 
 /**
  * Returns the schema with `additionalProperties: false` in every object. Members of `allOf` describe
- * one object together, so only the referenced one is closed.
+ * one object together, so inline members stay open.
  */
 function closeSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closeSchema)

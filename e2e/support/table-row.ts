@@ -22,7 +22,7 @@ export interface Fixture {
   uploader: Tenant
   otherTenant: Tenant
   /**
-   * External web server: `sources.answer('/a.srt', (_, response) => response.end(…))`, then
+   * External web server: `sources.setHandler('/a.srt', (_, response) => response.end(…))`, then
    * `${sources.url}/a.srt`.
    */
   sources: SourceServer

@@ -4,8 +4,8 @@ import type { Tenant } from './video-steps.ts'
 const TIMEOUT_MS = 15_000
 
 /**
- * Uploads a file by an object form with a signed policy. Returns the milliseconds of the form.
- * Throws if it is rejected.
+ * Uploads a file by an object form with a signed policy from the client address `from`. Returns the
+ * duration of the form request in milliseconds. Throws if it is rejected.
  */
 export async function uploadByForm(platform: TestPlatform, tenant: Tenant, file: Uint8Array<ArrayBuffer>, from: string): Promise<number> {
   const key = `uploads/${tenant.organisationId}/${crypto.randomUUID()}.mp4`
@@ -26,8 +26,9 @@ export async function uploadByForm(platform: TestPlatform, tenant: Tenant, file:
 }
 
 /**
- * Uploads a file by tus except for its last byte, so that no video is created. Returns the
- * milliseconds. Throws if it is rejected.
+ * Uploads a file by tus from the client address `from`. The declared length is one byte more than the
+ * file, so that no video is created, and the upload is deleted afterwards. Returns the duration until all
+ * bytes are stored in milliseconds. Throws if a request is rejected.
  */
 export async function uploadByTus(platform: TestPlatform, tenant: Tenant, file: Uint8Array<ArrayBuffer>, from: string): Promise<number> {
   const headers = { authorization: `Bearer ${tenant.key}`, 'tus-resumable': '1.0.0', 'x-forwarded-for': from }

@@ -7,7 +7,7 @@ import { startTestPlatform, type TestPlatform } from './test-platform.ts'
 const GATEWAY = join(import.meta.dirname, '../../apps/gateway/src/main.ts')
 
 /**
- * The platform with a second gateway, which is also restarted when it dies. `pid` knows it as
+ * The platform with a second gateway, which is also restarted when it dies. Its name for `pid` is
  * `gateway-2`.
  */
 export interface TwoGateways extends TestPlatform {

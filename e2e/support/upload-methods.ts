@@ -9,8 +9,8 @@ import type { SourceServer } from './source-server.ts'
 import type { Tenant, UploadResponse } from './video-steps.ts'
 
 /**
- * A client that uploads while processes die. It retries until it gets a response, at each gateway
- * in turn.
+ * A client that uploads while processes die. It retries failed requests at the next gateway. Uploads by
+ * tus use only the first gateway.
  */
 export interface Uploader {
   tenant: Tenant
@@ -76,7 +76,7 @@ async function sendByForm<Success>(uploader: Uploader, bytes: Buffer, filename: 
   return retryUntilSuccess(uploader, (api) => api.post<Success>(`/upload/success?success${query}`, { key, name: filename }))
 }
 
-/** Uploads in parts and resumes at the server's offset. */
+/** Uploads in three parts. After an error, it resumes at the offset that the server has stored. */
 const uploadByTus: UploadMethod = async (uploader, { bytes, title }, name) => {
   const unique = `${title} ${name}`
   let videoId = ''
@@ -109,7 +109,7 @@ const uploadByTus: UploadMethod = async (uploader, { bytes, title }, name) => {
   return video.video_id
 }
 
-/** Used in turn. */
+/** Methods that a run uses in turn. Uploads by URL are half of all uploads. */
 export const uploadMethods: readonly UploadMethod[] = [uploadByUrl, uploadByForm, uploadByUrl, uploadByTus]
 
 async function createVideoFromUrl(uploader: Uploader, url: string, title: string, name: string): Promise<string> {
@@ -118,7 +118,7 @@ async function createVideoFromUrl(uploader: Uploader, url: string, title: string
   return (await retryUntilSuccess(uploader, (api) => api.post<UploadResponse>('/video/upload', payload, headers))).id
 }
 
-/** Retries until success, also on conflicts, connection errors and outages. */
+/** Retries every 200 ms after connection errors and the statuses 409, 500 and 502 to 504. Throws on any other error status. */
 export async function retryUntilSuccess<T>({ tenant, gateways }: Uploader, call: (api: Api) => Promise<ApiResponse<T>>): Promise<T> {
   for (let nth = 0; ; nth++) {
     const result = await call(createApi(`${gateways[nth % gateways.length]}/v2`, tenant.key)).catch(() => undefined)

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** Holds the parts of uploads, except for the first `count`. Returns a function that releases them. */
+/** Delays all upload parts after the first `count`. Returns a function that releases them. */
 export async function holdParts(page: Page, count = 0): Promise<() => Promise<void>> {
   let remaining = count
   let release = () => {}
@@ -19,7 +19,7 @@ export async function holdParts(page: Page, count = 0): Promise<() => Promise<vo
   }
 }
 
-/** Returns a function that returns how many login dialogs the browser wanted to show. */
+/** Counts and cancels the login dialogs of the browser. Returns a function that returns their number. */
 export async function countLoginPrompts(page: Page): Promise<() => number> {
   const session = await page.context().newCDPSession(page)
   let prompts = 0

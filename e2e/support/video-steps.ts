@@ -61,8 +61,8 @@ export interface Tenant {
 }
 
 /**
- * Creates an organisation with a user of a type and a key with the resources (by default all that
- * the type may hold).
+ * Creates an organisation, a user of this type, and a key of the user with these resources. By default,
+ * the key has all resources that the type may have.
  */
 export async function createTenant(system: Api, userType: 'uploader' | 'standard' = 'standard', resources?: string[]): Promise<Tenant> {
   const name = `Tenant ${Math.random().toString(36).slice(2)}`

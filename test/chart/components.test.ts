@@ -171,12 +171,12 @@ describeChart('components', () => {
     expect(JSON.stringify(migrations)).not.toContain('pooler')
   })
 
-  test('only catalogue and delivery, which decide by countries, have the country database', () => {
+  test('only the services that decide by countries or count them have the country database', () => {
     const manifests = render(['production'], { countryDatabase: { existingClaim: 'countries', file: 'GeoLite2-Country.mmdb' } })
     const mounting = components.filter((name) =>
       JSON.stringify(findVolume(findPod(manifests, name), 'countries') ?? {}).includes('"claimName":"countries"'),
     )
-    expect(mounting.sort()).toEqual(['catalogue', 'delivery'])
+    expect(mounting.sort()).toEqual(['analytics', 'catalogue', 'delivery'])
     for (const name of mounting) {
       const file = '/etc/vitascope/countries/GeoLite2-Country.mmdb'
       expect(readSettings(manifests, name)).toMatchObject({ VITASCOPE_COUNTRY_DATABASE_FILE: file })

@@ -23,7 +23,7 @@ describeChart('migrations', () => {
       expect(manifest.spec).toMatchObject({ activeDeadlineSeconds: 900, backoffLimit: 3 })
       expect(main(pod).args).toEqual([`apps/${name}/src/migrate.ts`, '--wait'])
       expect(main(pod).image).toBe(main(findPod(renderOnce('production'), name)).image)
-      // The hook brings its own ServiceAccount and its own network policy for the database.
+      // The hook has its own ServiceAccount and its own network policy for the database.
       for (const kind of ['ServiceAccount', 'NetworkPolicy']) {
         const { annotations } = find(renderOnce('production'), kind, component).metadata
         expect(annotations?.['helm.sh/hook']).toBe('pre-install,pre-upgrade')
@@ -60,7 +60,7 @@ describeChart('migrations', () => {
   test('a database that the chart creates allows enough connections for an upgrade', () => {
     const { spec } = find(renderOnce('cloudnativepg'), 'Cluster', 'postgres')
     const { postgresql } = spec as { postgresql: { parameters: { max_connections: string } } }
-    // 58 per set of services, two sets, and a third one during replacement.
+    // One set of services uses 58 connections. During an upgrade, there can be three sets.
     expect(Number(postgresql.parameters.max_connections)).toBeGreaterThan(3 * 58 + 20)
     expect(main(findPod(renderOnce('evaluation'), 'postgres')).args).toEqual(['-c', 'max_connections=200'])
   })

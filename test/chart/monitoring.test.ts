@@ -33,22 +33,39 @@ describeChart('monitoring', () => {
       readFileSync(join(chart, 'monitoring/rules.yaml'), 'utf8'),
       readFileSync(join(chart, 'monitoring/dashboards.yaml'), 'utf8'),
     ]
-    const requested = texts.flatMap(listMetrics)
-    expect(requested.length).toBeGreaterThan(30)
-    expect([...new Set(requested)].filter((name) => !knownMetrics.has(name))).toEqual([])
+    const usedMetrics = texts.flatMap(listMetrics)
+    expect(usedMetrics.length).toBeGreaterThan(30)
+    expect([...new Set(usedMetrics)].filter((name) => !knownMetrics.has(name))).toEqual([])
   })
 
-  test('each alert has a summary and a description, and is limited to this namespace', () => {
-    const { groups } = find(production(), 'PrometheusRule', 'monitoring').spec as {
+  const listRules = (from: readonly Manifest[]) => {
+    const { groups } = find(from, 'PrometheusRule', 'monitoring').spec as {
       groups: { rules: { alert: string; expr: string; labels: { severity: string }; annotations: Record<string, string> }[] }[]
     }
-    const rules = groups.flatMap((group) => group.rules)
+    return groups.flatMap((group) => group.rules)
+  }
+
+  test('each alert has a summary, a description and a runbook, and is limited to this namespace', () => {
+    const rules = listRules(production())
     expect(rules.length).toBeGreaterThan(10)
     for (const { alert, expr, labels, annotations } of rules) {
-      expect([alert, expr.includes('namespace="vitascope"'), expr.includes('NAMESPACE')]).toEqual([alert, true, false])
-      expect(['warning', 'critical']).toContain(labels.severity)
-      expect([alert, Object.keys(annotations)]).toEqual([alert, ['description', 'summary']])
+      const isWatchdog = alert === 'VitascopeWatchdog'
+      expect([alert, expr.includes('namespace="vitascope"'), expr.includes('NAMESPACE')]).toEqual([alert, !isWatchdog, false])
+      expect(isWatchdog ? ['none'] : ['warning', 'critical']).toContain(labels.severity)
+      expect([alert, Object.keys(annotations)]).toEqual([alert, ['description', 'runbook_url', 'summary']])
+      expect(annotations['runbook_url']).toBe(`https://video.example.org/docs/operate/alerts#${alert.toLowerCase()}`)
     }
+  })
+
+  test('the page of runbooks has one section for each alert, and its URL is a setting', () => {
+    const page = readFileSync(join(root, 'docs/operate/alerts.md'), 'utf8')
+    const alerts = listRules(production()).map(({ alert }) => alert)
+    expect([...page.matchAll(/^## (\w+)$/gm)].map(([, name]) => name)).toEqual(alerts)
+    // The last section is that of the watchdog, which has nothing to look at.
+    for (const section of page.split(/^## /m).slice(1, -1))
+      expect([section.split('\n', 1)[0], /^\| look \| \|$/m.test(section)]).toEqual([section.split('\n', 1)[0], true])
+    const [rule] = listRules(render(['production'], { monitoring: { rules: { runbooks: 'https://wiki.example.org/vitascope' } } }))
+    expect(rule?.annotations['runbook_url']).toBe('https://wiki.example.org/vitascope#vitascopeanswerswithfaults')
   })
 
   test.each([{}, { fullnameOverride: 'video' }])('alerts and panels use the scrape job name of the release: %j', (values) => {
@@ -90,16 +107,16 @@ describeChart('monitoring', () => {
   })
 
   test('dashboards of two releases are distinguishable in one Grafana', () => {
-    const expectedSeries = ['eu', 'us'].flatMap((namespace) =>
+    const dashboards = ['eu', 'us'].flatMap((namespace) =>
       render(['production'], {}, ['--namespace', namespace])
         .filter(({ metadata }) => metadata.name.endsWith('-dashboard'))
         .flatMap(({ data = {} }) =>
           Object.entries(data).map(([file, text]) => ({ file, ...(JSON.parse(text) as { uid: string; title: string }) })),
         ),
     )
-    expect(expectedSeries).toHaveLength(4)
-    for (const key of ['file', 'uid', 'title'] as const) expect(new Set(expectedSeries.map((one) => one[key])).size).toBe(4)
-    for (const { uid } of expectedSeries) expect(uid.length).toBeLessThanOrEqual(40)
+    expect(dashboards).toHaveLength(4)
+    for (const key of ['file', 'uid', 'title'] as const) expect(new Set(dashboards.map((one) => one[key])).size).toBe(4)
+    for (const { uid } of dashboards) expect(uid.length).toBeLessThanOrEqual(40)
   })
 
   test('the metrics Service selects the pods of all components', () => {

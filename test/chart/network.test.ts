@@ -18,7 +18,7 @@ const arrows: Record<string, string[]> = {
   analytics: ['catalogue:50051'],
 }
 
-/** Systems outside of the release, by the addresses of the values `production`. */
+/** Systems outside of the release that each component may call. */
 const outside: Record<string, string[]> = {
   gateway: ['redis'],
   web: ['redis'],
@@ -30,6 +30,7 @@ const outside: Record<string, string[]> = {
   collaboration: ['database'],
   analytics: ['database'],
 }
+/** Systems by their addresses in the values `production`. */
 const addresses: Record<string, string> = {
   '192.0.2.10/32': 'database',
   '192.0.2.11/32': 'redis',

@@ -25,7 +25,7 @@ import {
 
 const deployed = (name: string) => readFileSync(join(import.meta.dirname, '../../deploy/nginx', name), 'utf8')
 
-/** Returns the lines of a text that another one does not have. */
+/** Returns the trimmed lines of `text` that are not in `other`. */
 function addedLines(text: string, other: string): string[] {
   const known = new Set(other.split('\n'))
   return text

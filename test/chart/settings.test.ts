@@ -19,7 +19,7 @@ import { readByAll, readers } from './support/readers.ts'
 /** The pods of two components run the program of another one. */
 const programs: Record<string, string> = { web: 'gateway', encode: 'worker' }
 
-/** Settings that processes or Node itself read, besides those of their readers. */
+/** Settings that every process or Node itself reads, in addition to those that its reader reads. */
 const otherSettings = [...readByAll, 'NODE_EXTRA_CA_CERTS']
 
 /** Valid contents of each secret file. */
@@ -53,7 +53,7 @@ describeChart('settings', () => {
     const manifests = render([set])
     for (const { manifest, component, pod } of workloads(manifests)) {
       for (const container of listContainers(pod)) {
-        // It reads no settings.
+        // nginx reads no settings.
         if (container.name === 'nginx') continue
         const name = container.name === 'migrate' && manifest.kind !== 'Job' ? `${component}-migrate` : component
         const read = readers[programs[name] ?? name]

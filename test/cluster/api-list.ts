@@ -4,7 +4,7 @@ import { Agent, get } from 'node:https'
 /** Returns the current objects of a kind, by API path. */
 export type ApiList = <T>(path: string) => Promise<T[]>
 
-/** Uses keep-alive connections. The files contain a bearer token and the CA of the server. */
+/** Returns a client with keep-alive connections. The files contain a bearer token and the CA of the server. */
 export function apiList({ server, tokenFile, authorityFile }: { server: string; tokenFile: string; authorityFile: string }): ApiList {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(authorityFile) })
   const headers = { authorization: `Bearer ${readFileSync(tokenFile, 'utf8')}` }

@@ -13,8 +13,9 @@ export interface ClusterLocation {
   programs: string
   /** Command prefix of its processes: empty, or `nsenter` with its arguments. */
   within: readonly string[]
-  /** Address of the API server, which it also advertises. */
+  /** Address at which this machine reaches the API server. */
   address: string
+  /** Address that the API server advertises inside the cluster. */
   advertise: string
   ports: { api: number; etcd: number; peers: number }
   /** True if there are kubelets. */

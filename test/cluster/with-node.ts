@@ -16,7 +16,7 @@ import { NODE_PACKAGES, providePackages } from './node/packages.ts'
 import { stopProgram } from './program.ts'
 import { run } from './run.ts'
 
-/** A cluster with one node; requires root. */
+/** A cluster with one node. Starting it requires root. */
 export interface ClusterWithNode {
   location: ClusterLocation
   kubeconfig: string
@@ -27,7 +27,8 @@ export interface ClusterWithNode {
 const LAYERS = join(BUILT, 'containerd')
 /** Marker file in the folder of a cluster with a node. */
 const MARK = 'with-node'
-const BESIDE = ['policies', 'metrics-server', 'kube-proxy', 'kubelet']
+/** Programs that run in addition to the control plane and containerd, in the order in which they are stopped. */
+const NODE_PROGRAMS = ['policies', 'metrics-server', 'kube-proxy', 'kubelet']
 
 /**
  * Starts Kubernetes on this machine: a kubelet with containers, DNS, services, volumes, metrics,
@@ -63,7 +64,7 @@ export async function startWithNode(folder: string): Promise<ClusterWithNode> {
 
 /** Removes a cluster in any state: processes, mounts, networks, cgroups and data. */
 export async function stopWithNode(folder: string): Promise<void> {
-  for (const name of BESIDE) await stopProgram(folder, name, 1_000)
+  for (const name of NODE_PROGRAMS) await stopProgram(folder, name, 1_000)
   await stopContainerd(folder)
   await stopControlPlane(folder)
   await unmountBelow(join(folder, 'kubelet'), LAYERS)

@@ -1,4 +1,4 @@
-/** A breaking change that was decided. */
+/** A breaking change that is accepted. */
 export interface AcceptedChange {
   /** Name of the operation, such as `GET /video/{video_id}` or `event video.ready`. `*` is every operation. */
   operation: string
@@ -8,5 +8,5 @@ export interface AcceptedChange {
   reason: string
 }
 
-/** Breaking changes since the last release that are accepted. The release empties the list. */
+/** Accepted breaking changes since the last release. Empty the list after a release: the check rejects entries without a change. */
 export const ACCEPTED: readonly AcceptedChange[] = []

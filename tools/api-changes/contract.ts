@@ -74,7 +74,7 @@ function withOnePayload(operation: Json): Json {
   }
 }
 
-/** Returns the alternative that has a file, which JSON has not. */
+/** Returns the alternative that contains a file. JSON payloads cannot contain one. */
 function findFileSchema(parts: unknown): Json | undefined {
   const schema = isObject(parts) ? parts['schema'] : undefined
   const alternatives = isObject(schema) && Array.isArray(schema['anyOf']) ? schema['anyOf'] : [schema]

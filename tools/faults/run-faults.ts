@@ -42,7 +42,7 @@ for (const test of failed) console.log(`  ${test}`)
 if (tests.length === 0) console.error('no test file of a fault matches')
 process.exitCode = tests.length === 0 || failed.length > 0 ? 1 : 0
 
-/** Returns no result if all tests of the file were skipped. */
+/** Runs a test file and returns a result for each of its faults. Returns none if all tests of the file were skipped. */
 async function run(tagged: TaggedTest): Promise<FaultResult[]> {
   const file = join(root, tagged.test)
   const figuresFile = join(folder, 'figures.jsonl')

@@ -111,10 +111,11 @@ const artefacts: Artefact[] = [
   },
   {
     name: 'console',
-    // It contains the SDK package, which is generated before.
+    // It contains the SDK package and the player package, which are generated before.
     from: [
       'docs/openapi.json',
       'packages/sdk/src',
+      'packages/player/src',
       'apps/console/src',
       'apps/console/index.html',
       'apps/console/vite.config.ts',

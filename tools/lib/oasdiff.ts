@@ -24,7 +24,7 @@ export async function compareDocuments(program: string, old: object, current: ob
       return file
     })
     const args = ['changelog', '--flatten-allof', '--format', 'json', '--allow-external-refs=false', ...files]
-    // The working directory has no settings for oasdiff.
+    // Runs in the temporary folder, so that oasdiff finds no settings file.
     const { code, output } = await runCommand(program, args, {}, folder)
     if (code !== 0) throw new Error(`oasdiff ended with ${code}: ${output}`)
     return output === '' ? [] : (JSON.parse(output) as Difference[])

@@ -61,7 +61,7 @@ const goPrograms: readonly (Program & { module: string })[] = [
   },
 ]
 
-/** Its folder has the version, because texts of the changes of the API depend on it. */
+/** The name of the folder contains the version, because the texts of the page of API changes depend on the version. */
 const oasdiff = {
   name: 'oasdiff',
   module: 'github.com/oasdiff/oasdiff@v1.37.0',

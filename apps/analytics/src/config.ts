@@ -1,4 +1,4 @@
-import { ANALYTICS_RETENTION_DAYS, readEnvironment, readServiceAddress } from '@vitascope/config'
+import { ANALYTICS_RETENTION_DAYS, readCountryDatabaseFile, readEnvironment, readServiceAddress } from '@vitascope/config'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 
 /** The settings of the analytics service. */
@@ -11,6 +11,8 @@ export interface AnalyticsConfig extends GrpcServiceConfig {
   spool: { folder: string; maxBytes: number } | undefined
   /** Days after which events and inactive views are deleted. Counts are never deleted. */
   retentionDays: number
+  /** MMDB file with the countries of addresses. Undefined if countries are unknown. */
+  countryDatabaseFile?: string | undefined
 }
 
 export function readConfig(env: NodeJS.ProcessEnv): AnalyticsConfig {
@@ -30,6 +32,7 @@ export function readConfig(env: NodeJS.ProcessEnv): AnalyticsConfig {
     catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
     spool: folder === undefined ? undefined : { folder, maxBytes },
     retentionDays: read.int('VITASCOPE_ANALYTICS_RETENTION_DAYS', ANALYTICS_RETENTION_DAYS),
+    countryDatabaseFile: readCountryDatabaseFile(read),
   }
   read.check()
   return config

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { NO_COUNTRIES, openCountries } from '@vitascope/country'
 import { createRetention } from '@vitascope/postgres'
 import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
@@ -71,6 +72,8 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
     metrics,
   })
   const visitors = createVisitors(db)
+  const { countryDatabaseFile } = config
+  const countries = countryDatabaseFile === undefined ? NO_COUNTRIES : openCountries(countryDatabaseFile, { log, metrics })
   const insights = createInsightStore(db)
   const countMerged = registerMergeMetrics(db, metrics)
   registerGrowthMetrics(db, metrics)
@@ -85,7 +88,7 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
   const views = createStoredViews(db)
   const sessions = createViewSessionStore(db)
   const sessionWriter = createSessionWriter(db)
-  server.implement(EventServiceService, eventHandlers({ eventWriter, videos, visitors, views, countRejected, metrics }))
+  server.implement(EventServiceService, eventHandlers({ eventWriter, videos, visitors, views, countries, countRejected, metrics }))
   server.implement(
     ViewSessionServiceService,
     viewSessionHandlers({ writer: sessionWriter, sessions, videos, views, countRejected, metrics }),
@@ -123,6 +126,7 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
       { run: nightly, everyMs: COMPARE_EVERY_MS, isDelayed: true },
     ],
     async finish() {
+      countries.close()
       await eventWriter.close()
       await sessionWriter.close()
       await spool?.close()

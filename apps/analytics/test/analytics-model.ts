@@ -17,6 +17,8 @@ export interface ModelView {
   rewatched: readonly (readonly [number, number])[]
   language: string
   subtitle: string
+  device: string
+  referrer: string
   quality: { startupMs: number | undefined; stalls: number; stalledMs: number; switches: number; error: string } | undefined
   /** Times of the events that were sent while it played, in milliseconds since 1970. */
   playedMs: readonly number[]

@@ -158,7 +158,8 @@ describe('a view', () => {
     const [videoId, viewId] = [fixture.catalogue.createVideo(), randomUUID()]
     const days = async () => {
       await fixture.settled()
-      return (await fixture.reports.listVideoDays({ ...defaultPage, organisationId: '', videoId, period: allDays }, user)).days
+      const request = { ...defaultPage, organisationId: '', videoId, period: allDays }
+      return (await fixture.reports.listVideoDays(request, user)).days.map(({ viewingSeconds: _, ...day }) => day)
     }
     await fixture.send([buildEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 50 }] })])
     expect(await days()).toEqual([{ day: toDay(now), counts: counts(1, 1) }])
@@ -229,12 +230,14 @@ describe('reports', () => {
   test('are rejected for too many videos, and cover any period', async () => {
     const requested = { organisationId: '1', period: { dateStart: '2012-01-01', dateEnd: '9999-12-31' } }
     const videoIds = Array.from({ length: 100_000 }, (_, nth) => String(nth + 1))
-    await expect(fixture.reports.listDays({ ...requested, ...defaultPage, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
+    await expect(fixture.reports.listDays({ ...requested, ...defaultPage, videoIds, detailed: false }, user)).rejects.toMatchObject({
+      kind: 'invalid',
+    })
     const all = { ...requested, ...defaultPage, videoIds: [], languages: [], detailed: true }
     await expect(fixture.reports.listVideos({ ...all, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
     await expect(fixture.reports.listVideos({ ...all, skip: -1 }, user)).rejects.toMatchObject({ fields: [{ field: 'skip' }] })
     await expect(fixture.reports.listVideos({ ...all, pageToken: 'x' }, user)).rejects.toMatchObject({ fields: [{ field: 'page_token' }] })
-    expect((await fixture.reports.listDays({ ...requested, ...defaultPage, videoIds: [] }, user)).nextPageToken).toBe('')
+    expect((await fixture.reports.listDays({ ...requested, ...defaultPage, videoIds: [], detailed: false }, user)).nextPageToken).toBe('')
   })
   test('list videos page by page with the catalogue’s titles, also after the videos were deleted', async () => {
     const call = as('standard', '9')
@@ -260,7 +263,13 @@ describe('reports', () => {
     expect(await fixture.insights.getRealtime({ organisationId: '8' }, as('standard', '8'))).toEqual({
       views: 2,
       videos: [{ videoId, views: 2 }],
+      recentViews: 2,
     })
+    const read = () => fixture.insights.getRealtime({ organisationId: '8' }, as('standard', '8'))
+    await fixture.db.query('update live_view set last_received_ms = last_received_ms - 120000 where video_id = $1', [videoId])
+    expect(await read()).toEqual({ views: 0, videos: [], recentViews: 2 })
+    await fixture.db.query('update live_view set last_received_ms = last_received_ms - 300000 where video_id = $1', [videoId])
+    expect(await read()).toEqual({ views: 0, videos: [], recentViews: 0 })
   })
   test('are exported as NDJSON and as CSV without spreadsheet formulas', async () => {
     const videoId = fixture.catalogue.createVideo(100, '7', ['-1-1'])
@@ -272,7 +281,10 @@ describe('reports', () => {
     await fixture.settled()
     const text = async (format: 'EXPORT_FORMAT_CSV' | 'EXPORT_FORMAT_NDJSON' | 'EXPORT_FORMAT_UNSPECIFIED') => {
       let all = ''
-      for await (const { data } of fixture.exports.exportDays({ organisationId: '', period: allDays, format }, as('standard', '7')))
+      for await (const { data } of fixture.exports.exportDays(
+        { organisationId: '', period: allDays, format, dimension: 'DIMENSION_UNSPECIFIED' },
+        as('standard', '7'),
+      ))
         all += data
       return all
     }

@@ -49,6 +49,7 @@ const viewArbitrary = fc.record({
   rewatched: fc.array(interval, { maxLength: 2 }),
   language: fc.constantFrom('', 'en', 'de'),
   subtitle: fc.constantFrom('', 'fr'),
+  referrer: fc.constantFrom('', 'example.com', 'example.org'),
   quality: fc.option(
     fc.record({
       startupMs: fc.option(fc.integer({ min: 0, max: 9_000 }), { nil: undefined }),
@@ -92,7 +93,7 @@ function planView(drawn: RandomView, nth: number, videoIds: readonly string[], n
   const startMs = now - drawn.agoMs
   const toStepMs = (step: number) => Math.min(startMs + step * drawn.pace, now)
   const spans = (parts: typeof watched) => parts.map(([fromSeconds, toSeconds]) => ({ fromSeconds, toSeconds }))
-  const base = { videoId, viewId, language: drawn.language, subtitle: nth % 2 === 0 ? drawn.subtitle : '' }
+  const base = { videoId, viewId, language: drawn.language, subtitle: nth % 2 === 0 ? drawn.subtitle : '', referrer: drawn.referrer }
   const events = [buildEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(0) })]
   if (played) {
     events.push(buildEvent({ ...base, type: 'EVENT_TYPE_PLAY', atMs: toStepMs(1) }))
@@ -129,6 +130,8 @@ function planView(drawn: RandomView, nth: number, videoIds: readonly string[], n
     ...{ viewId, videoId, duration, startMs, played, watched, rewatched, language: drawn.language, quality },
     subtitle: played || nth % 2 === 0 ? drawn.subtitle : '',
     viewer: `192.0.2.${drawn.viewer}`,
+    device: toDevice(drawn.viewer),
+    referrer: drawn.referrer,
     ended: drawn.outcome === 'ended',
     playedMs: events.filter(({ type }) => type !== 'EVENT_TYPE_LOAD').map(({ atMs }) => atMs),
   }
@@ -144,6 +147,14 @@ function planView(drawn: RandomView, nth: number, videoIds: readonly string[], n
 }
 
 const toPairs = (spans: Event['watched']) => spans.map(({ fromSeconds, toSeconds }) => [fromSeconds, toSeconds] as const)
+
+/** A user agent of each device. */
+const USER_AGENTS: Record<string, string> = {
+  phone: 'Mozilla/5.0 (Android 15; Mobile; rv:144.0) Gecko/144.0 Firefox/144.0',
+  tv: 'Mozilla/5.0 (Web0S; Linux/SmartTV) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
+  other: 'a browser',
+}
+const toDevice = (viewer: number) => ['other', 'phone', 'tv'][viewer % 3] ?? ''
 
 /** Returns the lengths for each event. Events of the same time have the same lengths. */
 function computeLengths(
@@ -169,12 +180,13 @@ function computeLengths(
 async function sendRandomly(received: readonly PlannedView[], random: () => number): Promise<void> {
   for (const [viewer, ofViewer] of Map.groupBy(received, ({ view }) => view.viewer)) {
     const events = ofViewer.flatMap((one) => one.events)
+    const userAgent = USER_AGENTS[ofViewer[0]?.view.device ?? ''] ?? ''
     const withDuplicates = [...events, ...events.filter(() => random() < 0.4)]
     const shuffled = withDuplicates.map((event) => ({ event, place: random() })).sort((a, b) => a.place - b.place)
     const sending: Promise<unknown>[] = []
     while (shuffled.length > 0) {
       const some = shuffled.splice(0, 1 + Math.floor(random() * 9)).map(({ event }) => event)
-      const send = () => fixture.send(some, { replica: random() < 0.5 ? 0 : 1, clientAddress: viewer })
+      const send = () => fixture.send(some, { replica: random() < 0.5 ? 0 : 1, clientAddress: viewer, userAgent })
       sending.push(
         send().then(async (result) => {
           expect(result).toEqual({ accepted: some.length, rejected: [] })
@@ -195,7 +207,9 @@ async function writeRandomly(received: readonly PlannedView[], organisationId: s
   const storedEvents = received.flatMap(({ view, events, lengths }) =>
     events.flatMap((event, place) =>
       (lengths?.[place] ?? []).map((length) => {
-        const by = { organisationId, durationMs: length * 1_000, receivedMs: Date.now(), visitor: Buffer.from(view.viewer).toString('hex') }
+        const software = { device: view.device, browser: 'other', os: 'other', country: '' }
+        const visitor = Buffer.from(view.viewer).toString('hex')
+        const by = { organisationId, durationMs: length * 1_000, receivedMs: Date.now(), visitor, software }
         return toStoredEvent({ ...event, type: TYPES[event.type] ?? 0 }, by)
       }),
     ),
@@ -258,7 +272,10 @@ async function expectLive({ organisationId, since }: { organisationId: string; s
 /** Expects an exported row for each day, video and language. */
 async function expectExport({ organisationId, from }: { organisationId: string; from: string }, views: ModelView[]): Promise<void> {
   let text = ''
-  const requested = { organisationId, period: { dateStart: from, dateEnd: '' }, format: 'EXPORT_FORMAT_NDJSON' as const }
+  const requested = {
+    ...{ organisationId, period: { dateStart: from, dateEnd: '' } },
+    ...{ format: 'EXPORT_FORMAT_NDJSON' as const, dimension: 'DIMENSION_UNSPECIFIED' as const },
+  }
   for await (const { data } of fixture.exports.exportDays(requested, as('standard', organisationId))) text += data
   const rows = text
     .split('\n')
@@ -291,8 +308,15 @@ async function expectCounts(
   const rest = { pageSize: 0, pageToken: '', skip: 0 }
   expect((await reports.getViews({ ...requested, videoIds: [] }, call)).counts).toEqual(countViews(views))
   const days = byDay(views).map(({ day, views: some }) => ({ day, counts: countViews(some) }))
-  expect((await reports.listDays({ ...requested, ...rest, videoIds: [] }, call)).days).toEqual(days)
-  expect((await reports.listDays({ ...requested, ...rest, videoIds }, call)).days).toEqual(days)
+  expect((await reports.listDays({ ...requested, ...rest, videoIds: [], detailed: false }, call)).days).toEqual(days)
+  expect((await reports.listDays({ ...requested, ...rest, videoIds, detailed: false }, call)).days).toEqual(days)
+  const viewingDays = (some: ModelView[]) =>
+    byDay(some).map(({ day, views: ofDay }) => ({
+      ...{ day, counts: countViews(ofDay) },
+      viewingSeconds: expect.closeTo(countViews(ofDay).videoPlays * computeAverages(ofDay).averageViewingTime, 1),
+    }))
+  for (const some of [[], videoIds])
+    expect((await reports.listDays({ ...requested, ...rest, videoIds: some, detailed: true }, call)).days).toEqual(viewingDays(views))
   for (const [by, list] of [
     ['language', (await reports.listLanguages(requested, call)).languages],
     ['subtitle', (await reports.listSubtitles(requested, call)).languages],
@@ -300,6 +324,14 @@ async function expectCounts(
     const expected = [...Map.groupBy(views, (view) => view[by])].map(([language, some]) => ({ language, counts: countViews(some) }))
     expect(new Set(list.map((row) => JSON.stringify(row)))).toEqual(new Set(expected.map((row) => JSON.stringify(row))))
   }
+  const readDimension = async (by: 'device' | 'referrer', videoId: string) => {
+    const dimension = by === 'device' ? ('DIMENSION_DEVICE' as const) : ('DIMENSION_REFERRER' as const)
+    const { values } = await reports.listDimension({ ...requested, videoId, dimension }, call)
+    return new Map(values.map(({ value, counts }) => [value, counts]))
+  }
+  const countBy = (by: 'device' | 'referrer', some: ModelView[]) =>
+    new Map([...Map.groupBy(some, (view) => view[by])].map(([value, same]) => [value, countViews(same)]))
+  for (const by of ['device', 'referrer'] as const) expect(await readDimension(by, '')).toEqual(countBy(by, views))
   expect((await insights.listViewerDays({ ...requested, ...rest, videoId: '' }, call)).days).toEqual(countViewers(views))
   const { videos } = await reports.listVideos({ ...requested, ...rest, videoIds: [], languages: [], detailed: true }, call)
   expect(videos.map(({ videoId }) => videoId).sort()).toEqual([...new Set(views.map(({ videoId }) => videoId))].sort())
@@ -315,8 +347,7 @@ async function expectCounts(
     expect(viewed.watched?.averageViewingTime).toBeCloseTo(averageViewingTime, 1)
     const row = videos.find((video) => video.videoId === videoId)
     if (own.length > 0) expect(row).toMatchObject({ counts: countViews(own), watched: viewed.watched, durationSeconds: duration })
-    const ofDays = byDay(own).map(({ day, views: some }) => ({ day, counts: countViews(some) }))
-    expect((await reports.listVideoDays({ ...ofVideo, ...rest }, call)).days).toEqual(ofDays)
+    expect((await reports.listVideoDays({ ...ofVideo, ...rest }, call)).days).toEqual(viewingDays(own))
     const { watched, rewatched, cellSeconds } = await insights.getHeatmap(ofVideo, call)
     if (own.some(({ played }) => played)) expect({ watched, rewatched, cellSeconds }).toEqual(computeHeat(own, duration))
     else expect({ watched, rewatched }).toEqual({ watched: [], rewatched: [] })
@@ -326,6 +357,7 @@ async function expectCounts(
     )
     expect(quality).toEqual(measured)
     expect((await insights.listViewerDays({ ...ofVideo, ...rest }, call)).days).toEqual(countViewers(own))
+    for (const by of ['device', 'referrer'] as const) expect(await readDimension(by, videoId)).toEqual(countBy(by, own))
     const german = own.filter((view) => view.language === 'de')
     const filtered = await reports.listVideos({ ...requested, ...rest, videoIds: [videoId], languages: ['de'], detailed: false }, call)
     expect(filtered.videos.map(({ counts }) => counts)).toEqual(german.length > 0 ? [countViews(german)] : [])

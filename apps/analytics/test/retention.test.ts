@@ -63,11 +63,15 @@ async function allReports(videoId: string) {
   const ofVideo = { ...requested, videoId }
   const { reports, insights } = fixture
   const exported: string[] = []
-  for await (const { data } of fixture.exports.exportDays({ ...requested, format: 'EXPORT_FORMAT_CSV' }, user)) exported.push(String(data))
+  for await (const { data } of fixture.exports.exportDays(
+    { ...requested, format: 'EXPORT_FORMAT_CSV', dimension: 'DIMENSION_UNSPECIFIED' },
+    user,
+  ))
+    exported.push(String(data))
   return {
     exported,
     views: await reports.getViews({ ...requested, videoIds: [] }, user),
-    days: await reports.listDays({ ...requested, ...rest, videoIds: [] }, user),
+    days: await reports.listDays({ ...requested, ...rest, videoIds: [], detailed: true }, user),
     languages: await reports.listLanguages(requested, user),
     subtitles: await reports.listSubtitles(requested, user),
     videos: await reports.listVideos({ ...requested, ...rest, videoIds: [], languages: [], detailed: true }, user),

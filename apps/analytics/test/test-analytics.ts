@@ -69,7 +69,15 @@ export async function startCatalogue() {
 }
 
 /** Starts replicas of the service on one database, with a catalogue. */
-export async function openFixture({ replicas = 1, databaseUrl }: { replicas?: number; databaseUrl?: string } = {}) {
+export async function openFixture({
+  replicas = 1,
+  databaseUrl,
+  countryDatabaseFile,
+}: {
+  replicas?: number
+  databaseUrl?: string
+  countryDatabaseFile?: string
+} = {}) {
   const database = await analyticsDatabase()
   const catalogue = await startCatalogue()
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-analytics-'))
@@ -83,6 +91,7 @@ export async function openFixture({ replicas = 1, databaseUrl }: { replicas?: nu
         catalogueAddress: catalogue.address,
         spool: { folder: join(folder, String(nth)), maxBytes: 16 * 1024 * 1024 },
         retentionDays: 30,
+        countryDatabaseFile,
       },
       testLog,
     )
@@ -144,6 +153,7 @@ export function buildEvent(more: Partial<Event> & { videoId: string; viewId: str
     language: '',
     subtitle: '',
     quality: undefined,
+    referrer: '',
     knownViewOnly: false,
     ...more,
   }

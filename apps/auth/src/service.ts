@@ -6,6 +6,7 @@ import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OidcServiceService } from '@vitascope/proto/auth/v1/oidc'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { PasskeyServiceService } from '@vitascope/proto/auth/v1/passkey'
 import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
 import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
@@ -33,6 +34,9 @@ import { createOidcStore, sweepOidcSignIns } from './oidc/oidc-store.ts'
 import { organisationOutboxHandlers } from './organisation/organisation-replica.ts'
 import { organisationHandlers } from './organisation/organisation-rpc.ts'
 import { createOrganisationStore } from './organisation/organisation-store.ts'
+import { passkeyHandlers } from './passkey/passkey-rpc.ts'
+import { createPasskeyStore, sweepPasskeyChallenges } from './passkey/passkey-store.ts'
+import { createWebAuthn } from './passkey/webauthn.ts'
 import { sessionHandlers } from './session/session-rpc.ts'
 import { createSessionStore } from './session/session-store.ts'
 import { signInLinkHandlers } from './sign-in-link/sign-in-link-rpc.ts'
@@ -101,7 +105,11 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   const hashPassword = createPasswordHasher()
   server.implement(UserServiceService, userHandlers(createUserStore(db), hashPassword))
   server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, cipher), authentication, changes))
-  server.implement(SessionServiceService, sessionHandlers(createSessionStore(db, cipher), createPasswordCheck()))
+  const sessions = createSessionStore(db, cipher)
+  const matchesPassword = createPasswordCheck()
+  server.implement(SessionServiceService, sessionHandlers(sessions, matchesPassword))
+  const passkeys = { store: createPasskeyStore(db, cipher), webAuthn: createWebAuthn(log) }
+  server.implement(PasskeyServiceService, passkeyHandlers(passkeys, { sessions, matchesPassword }))
   server.implement(SignInLinkServiceService, signInLinkHandlers(createSignInLinkStore(db, cipher, outbox), hashPassword))
   const oidc = config.oidc && { settings: config.oidc, provider: createOidcProvider(config.oidc, log), store: createOidcStore(db, cipher) }
   server.implement(OidcServiceService, oidcHandlers(oidc))
@@ -113,6 +121,7 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
     ...commonRetainedTables(db),
     ...auditRetention(db, config.auditDays),
     { table: 'oidc_sign_in', remove: (limit: number) => sweepOidcSignIns(db, limit) },
+    { table: 'passkey_challenge', remove: (limit: number) => sweepPasskeyChallenges(db, limit) },
     { table: 'sign_in_link', remove: (limit: number) => sweepSignInLinks(db, limit) },
   ]
   return {

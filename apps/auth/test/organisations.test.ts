@@ -18,13 +18,14 @@ test('an update changes the fields in its mask, clears those without a value, an
     defaultThemeId: '6',
     allowedIps: ['192.0.2.0/24', '2001:db8::1'],
     quota: { bytes: 2 ** 40, minutesPerMonth: 0, concurrentJobs: 3 },
+    publicPage: true,
   }
-  const mask = ['name', 'default_setting_id', 'default_theme_id', 'allowed_ips', 'quota']
+  const mask = ['name', 'default_setting_id', 'default_theme_id', 'allowed_ips', 'quota', 'public_page']
   const first = (await update({ organisationId, ...full }, mask)).organisation
   expect(first).toMatchObject({ organisationId, ...full, revision: 2, status: OrganisationStatus.ORGANISATION_STATUS_ACTIVE })
-  const second = (await update({ organisationId, name: 'Ignored' }, ['default_setting_id', 'quota'])).organisation
+  const second = (await update({ organisationId, name: 'Ignored' }, ['default_setting_id', 'quota', 'public_page'])).organisation
   expect(second).toMatchObject({ name: 'Grown', defaultThemeId: '6', allowedIps: full.allowedIps, revision: 3 })
-  expect([second?.defaultSettingId, second?.quota?.bytes]).toEqual([undefined, undefined])
+  expect([second?.defaultSettingId, second?.quota?.bytes, second?.publicPage]).toEqual([undefined, undefined, false])
   expect((await auth.organisations.getOrganisation({ organisationId }, system)).organisation).toEqual(second)
 })
 

@@ -66,7 +66,7 @@ describe('an invitation', () => {
     await expect(issue(signInLinkId)).rejects.toMatchObject({ reason: 'LINK_NOT_FOUND' })
   })
 
-  test('has one effect for each idempotency key, and at most 5 an hour', async () => {
+  test('is created once for each idempotency key, and at most 5 times an hour for a user', async () => {
     const { userId } = await setup.createUser()
     for (let i = 0; i < 3; i++) await invite(userId, withIdempotency(setup.standard(), 'a'))
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => invite(userId)))
@@ -107,7 +107,7 @@ describe('a request for a new password', () => {
     await expect(use(link.secret)).rejects.toMatchObject({ reason: 'LINK_INVALID' })
   })
 
-  test('has the same response and the same writes for an unknown address, which gets no mail', async () => {
+  test('has the same response and writes for an address that cannot reset a password, and sends it no mail', async () => {
     const { db } = setup.database
     const invited = await setup.createUser()
     const organisationId = await setup.createOrganisation('Inactive')
@@ -161,13 +161,13 @@ describe('the secret of a link', () => {
     const { secret } = await issue(signInLinkId)
     expect(secret).toMatch(/^[\w-]{43}$/)
     expect((await read())?.secret_hash).toHaveLength(32)
-    // A repeated attempt of the mail replaces it.
+    // A repeated attempt to send the mail replaces the secret.
     const repeated = await issue(signInLinkId)
     await expect(use(secret)).rejects.toMatchObject({ reason: 'LINK_INVALID' })
     await expect(use(repeated.secret)).resolves.toBeDefined()
   })
 
-  test('is not created for a mail that was not sent within a day, or for an unknown link', async () => {
+  test('is not created for a link that expired before its mail was sent, or for an unknown link', async () => {
     const { userId } = await setup.createUser()
     await invite(userId)
     const { signInLinkId } = await waitForMail(userId)

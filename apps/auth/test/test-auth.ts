@@ -7,6 +7,7 @@ import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OidcServiceService } from '@vitascope/proto/auth/v1/oidc'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { PasskeyServiceService } from '@vitascope/proto/auth/v1/passkey'
 import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
 import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
@@ -49,6 +50,7 @@ export interface TestAuth {
   sessions: Client<typeof SessionServiceService>
   signInLinks: Client<typeof SignInLinkServiceService>
   oidc: Client<typeof OidcServiceService>
+  passkeys: Client<typeof PasskeyServiceService>
   thirdPartyTokens: Client<typeof ThirdPartyTokenServiceService>
   stop(): Promise<void>
 }
@@ -66,6 +68,7 @@ export async function startTestAuth(databaseUrl: string, more: Partial<AuthConfi
     sessions: channel.client(SessionServiceService),
     signInLinks: channel.client(SignInLinkServiceService),
     oidc: channel.client(OidcServiceService),
+    passkeys: channel.client(PasskeyServiceService),
     thirdPartyTokens: channel.client(ThirdPartyTokenServiceService),
     stop: async () => {
       channel.close()

@@ -4,7 +4,7 @@ import { DomainError } from '@vitascope/errors'
 import type { Admission, Call, GrpcServer } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 
-/** Maximum number of transactions that an organisation runs at once: half of the connections. */
+/** Maximum number of transactions that an organisation runs at once: half of the default number of connections. */
 const MAX_RUNNING_PER_ORGANISATION = 2
 const MAX_QUEUED_PER_ORGANISATION = 64
 

@@ -2,7 +2,7 @@ import { createCaptionReader } from '@vitascope/captions'
 import { NO_COUNTRIES, openCountries } from '@vitascope/country'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
 import { type Call, serviceCall } from '@vitascope/grpc'
-import { commonRetainedTables, createNotifications, createOutbox, createRetention, type Db } from '@vitascope/postgres'
+import { commonRetainedTables, createNotifications, createOutbox, createRetention } from '@vitascope/postgres'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
@@ -27,6 +27,7 @@ import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/pla
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PosterServiceService } from '@vitascope/proto/catalogue/v1/poster'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { PublicVideoServiceService } from '@vitascope/proto/catalogue/v1/public_video'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
 import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
@@ -38,11 +39,12 @@ import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { openMasterKeys } from '@vitascope/security'
 import { type RunningGrpcService, type ServiceBase, type ServiceParts, startGrpcService } from '@vitascope/service'
-import type { Logger, Metrics } from '@vitascope/telemetry'
+import type { Logger } from '@vitascope/telemetry'
+import { registerBacklogGauges } from './backlog-gauges.ts'
 import { captionHandlers } from './caption/caption-rpc.ts'
 import { createSourceReader } from './caption/caption-source.ts'
 import { createCaptionStore } from './caption/caption-store.ts'
-import { CDN_PURGE, cdnPurgeHandlers } from './cdn/cdn-purge.ts'
+import { cdnPurgeHandlers } from './cdn/cdn-purge.ts'
 import type { CatalogueConfig } from './config.ts'
 import { contactFormHandlers } from './contact-form/contact-form-rpc.ts'
 import { createContactFormStore } from './contact-form/contact-form-store.ts'
@@ -102,6 +104,8 @@ import { sendSlidesToEncodingHandlers } from './presentation/send-slides-to-enco
 import { slideJobReports } from './presentation/slide-job-reports.ts'
 import { createSlideJobStore } from './presentation/slide-job-store.ts'
 import { createStaleSlideJobs } from './presentation/stale-slide-jobs-store.ts'
+import { createOpenVideosStore } from './public-video/open-videos-store.ts'
+import { publicVideoHandlers } from './public-video/public-video-rpc.ts'
 import { encodingFormatHandlers } from './publishing/encoding-format/encoding-format-rpc.ts'
 import { createEncodingFormatStore } from './publishing/encoding-format/encoding-format-store.ts'
 import { createAfterFailover } from './publishing/job/after-failover.ts'
@@ -136,7 +140,10 @@ import { requirePublicVideo, requireVisibleVideo } from './video/visible-video.t
 import { videoSummaryHandlers } from './video-summary/video-summary-rpc.ts'
 import { createVideoSummaryStore } from './video-summary/video-summary-store.ts'
 
-/** The attempts take about five minutes. After that the reconciler sends the job again or ends it. */
+/**
+ * `maxErrors` of the outboxes. The attempts take about four minutes. After that the reconciler sends the job
+ * again or ends it.
+ */
 const SEND_ATTEMPTS = 20
 /** Interval of the failover check. It reads a table of one or two rows. */
 const FAILOVER_EVERY_MS = 1_000
@@ -218,11 +225,12 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   })
 
   const server = perOrganisation.server(base.server)
+  const lists = createVideoPages(db)
   server.implement(
     VideoServiceService,
     videoHandlers({
       videos,
-      lists: createVideoPages(db),
+      lists,
       uploads: createUploadStore(db, enqueue),
       tokens,
       organisations,
@@ -231,13 +239,15 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     }),
   )
   server.implement(
+    PublicVideoServiceService,
+    publicVideoHandlers({ lists, openVideos: createOpenVideosStore(db), countries, publicUrl: config.publicUrl }),
+  )
+  server.implement(
     MediaServiceService,
     mediaHandlers({ media: createMediaStore(db, enqueue), publishMedia: createPublishMedia(db), organisations }),
   )
-  server.implement(
-    JobServiceService,
-    jobHandlers(jobs, createRetryJob(db, enqueue), [slideJobReports(slideJobs), posterJobReports(posters)]),
-  )
+  const otherJobs = [slideJobReports(slideJobs), posterJobReports(posters)]
+  server.implement(JobServiceService, jobHandlers({ jobs, retryJob: createRetryJob(db, enqueue), otherJobs, organisations }))
   server.implement(EncodingFormatServiceService, encodingFormatHandlers(createEncodingFormatStore(db, enqueue), organisations))
   server.implement(PosterServiceService, posterHandlers(posters))
   const reservations = createUploadReservations(db, config.uploadsPerOrganisation)
@@ -362,37 +372,4 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
       countries.close()
     },
   }
-}
-
-/**
- * Exports gauges of the backlog: outbox, webhooks, mails and active jobs. While the database is
- * unavailable, the gauges keep their values.
- */
-function registerBacklogGauges(metrics: Metrics, db: Db): void {
-  const addGauge = (name: string, help: string, statement: string) =>
-    metrics.gauge(name, help, [], async (gauge) => {
-      const [row] = await db.query<{ value: number }>(statement).catch(() => [])
-      if (row) gauge.set(row.value)
-    })
-  addGauge(
-    'vitascope_catalogue_outbox_lag_seconds',
-    'Age of the oldest outbox message that encoding has not received',
-    `select coalesce(extract(epoch from now() - min(create_time)), 0)::float8 as value from outbox
-     where dead_time is null and topic <> '${CDN_PURGE}'`,
-  )
-  addGauge(
-    'vitascope_catalogue_webhook_lag_seconds',
-    'Delay of the most overdue webhook delivery',
-    `select coalesce(extract(epoch from now() - min(next_time)), 0)::float8 as value from webhook_lane where next_time <= now()`,
-  )
-  addGauge(
-    'vitascope_catalogue_mails_waiting',
-    'Mails that wait for the mail server',
-    `select count(*)::int as value from mail where state = 'waiting'`,
-  )
-  addGauge(
-    'vitascope_catalogue_active_jobs',
-    'Jobs that were accepted and have not ended',
-    `select count(*)::int as value from job where state in ('queued', 'running')`,
-  )
 }

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { Call } from '@vitascope/grpc'
+import { JobState, ListJobsRequest } from '@vitascope/proto/catalogue/v1/job'
 import { Media } from '@vitascope/proto/catalogue/v1/media'
 import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { ListVideosRequest, VideoState } from '@vitascope/proto/catalogue/v1/video'
@@ -87,6 +88,24 @@ describe('permissions', () => {
     for (const error of await Promise.all(calls({ videoId, mediaId, jobId }, internal).map(outcome))) {
       expect(error).toEqual(['forbidden', 'USERS_ONLY', expect.any(String)])
     }
+  })
+
+  test('users can list only the jobs of their own organisation', async () => {
+    const { jobId, mediaId } = await upload()
+    await report(jobId, 1, { $case: 'progress', value: { percent: 40 } })
+    const list = (overrides: Partial<ListJobsRequest>, call: Call) => send.jobs.listJobs(ListJobsRequest.fromPartial(overrides), call)
+    const listIds = async (overrides: Partial<ListJobsRequest>, call: Call) => (await list(overrides, call)).jobs.map((job) => job.jobId)
+    expect(await listIds({ mediaId }, owner)).toEqual([jobId])
+    expect(await listIds({ mediaId }, foreignCaller)).toEqual([])
+    expect(await listIds({ mediaId, states: [JobState.JOB_STATE_RUNNING] }, system)).toEqual([jobId])
+    expect(await listIds({ mediaId, states: [JobState.JOB_STATE_FAILED] }, system)).toEqual([])
+    expect((await list({ organisationId: '1' }, system)).running).toBeGreaterThan(0)
+    await expect(list({ organisationId: '1' }, foreignCaller)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+    await expect(list({ organisationId: '99' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
+    const bad = { mediaId: 'x', states: [JobState.JOB_STATE_UNSPECIFIED] }
+    await expect(list(bad, owner)).rejects.toMatchObject({ fields: [{ field: 'media_id' }, { field: 'states' }] })
+    await expect(list({}, guest)).rejects.toMatchObject({ reason: 'KEY_REQUIRED' })
+    await expect(list({}, internal)).rejects.toMatchObject({ reason: 'USERS_ONLY' })
   })
 
   test.each([

@@ -183,6 +183,11 @@ describe('a clip', () => {
     expect((await update({ title: 'Shorter now' }, ['title'])).clip).toMatchObject({ title: 'Shorter now', timeFinish: 2_147_483_647 })
     await expect(update({ timeStart: 3 }, ['time_start'])).rejects.toMatchObject({ fields: [{ field: 'time_start' }] })
     expect((await update({ timeStart: 4, timeFinish: 5 }, ['time_start', 'time_finish'])).clip).toMatchObject({ timeStart: 4 })
+    expect((await update({ timeStartMillis: 480, resolved: true }, ['time_start_millis', 'resolved'])).clip).toMatchObject({
+      ...{ timeStart: 4, timeStartMillis: 480, resolved: true },
+    })
+    await expect(update({ timeFinishMillis: 1 }, ['time_finish_millis'])).rejects.toMatchObject({ fields: [{ field: 'time_finish' }] })
+    expect((await update({ timeStart: 3 }, ['time_start'])).clip).toMatchObject({ timeStart: 3, timeStartMillis: 0, resolved: true })
   })
   test('cannot be created with a chosen title, position or id', async () => {
     const entry = await createEntry()

@@ -1,9 +1,14 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
 import { ErrorPage, NotFoundPage } from './layout/error-page.tsx'
+import { lazyPart } from './layout/lazy-part.tsx'
+import { LoadingState } from './layout/query-state.tsx'
 import { SignedInShell } from './layout/signed-in-shell.tsx'
 import { readLibrarySearch } from './library/library-search.ts'
 import { SignInRoute } from './sign-in/sign-in-route.tsx'
 import { readVideoSearch } from './video/video-search.ts'
+
+const lazyPage = <Props extends object>(load: () => Promise<ComponentType<Props>>) => lazyPart(load, { Loading: LoadingState })
 
 const rootRoute = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: ErrorPage })
 
@@ -23,73 +28,122 @@ const libraryRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/videos',
   validateSearch: readLibrarySearch,
-  component: lazyRouteComponent(() => import('./library/library-page.tsx'), 'LibraryPage'),
+  component: lazyPage(() => import('./library/library-page.tsx').then(({ LibraryPage }) => LibraryPage)),
 })
 
 const videoRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/videos/$videoId',
   validateSearch: readVideoSearch,
-  component: lazyRouteComponent(() => import('./video/video-page.tsx'), 'VideoPage'),
+  component: lazyPage(() => import('./video/video-page.tsx').then(({ VideoPage }) => VideoPage)),
 })
 
 const playlistsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/playlists',
-  component: lazyRouteComponent(() => import('./playlists/playlists-page.tsx'), 'PlaylistsPage'),
+  component: lazyPage(() => import('./playlists/playlists-page.tsx').then(({ PlaylistsPage }) => PlaylistsPage)),
 })
 
 const playlistRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/playlists/$playlistId',
-  component: lazyRouteComponent(() => import('./playlists/playlist-page.tsx'), 'PlaylistPage'),
+  component: lazyPage(() => import('./playlists/playlist-page.tsx').then(({ PlaylistPage }) => PlaylistPage)),
+})
+
+const profilesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/profiles',
+  component: lazyPage(() => import('./profiles/profiles-page.tsx').then(({ ProfilesPage }) => ProfilesPage)),
 })
 
 const analyticsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/analytics',
-  component: lazyRouteComponent(() => import('./analytics/analytics-page.tsx'), 'AnalyticsPage'),
+  component: lazyPage(() => import('./analytics/analytics-page.tsx').then(({ AnalyticsPage }) => AnalyticsPage)),
 })
 
 const webhooksRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks',
-  component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  component: lazyPage(() => import('./webhooks/webhooks-page.tsx').then(({ WebhooksPage }) => WebhooksPage)),
 })
 
 const formsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/forms',
-  component: lazyRouteComponent(() => import('./forms/forms-page.tsx'), 'FormsPage'),
+  component: lazyPage(() => import('./forms/forms-page.tsx').then(({ FormsPage }) => FormsPage)),
 })
 
 const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
-  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./audit/audit-page.tsx').then(({ AuditPage }) => AuditPage)),
 })
 
 const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
-  component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('./keys/keys-page.tsx').then(({ KeysPage }) => KeysPage)),
 })
 
 const usersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/users',
-  component: lazyRouteComponent(() => import('./people/users-page.tsx'), 'UsersPage'),
+  component: lazyPage(() => import('./people/users-page.tsx').then(({ UsersPage }) => UsersPage)),
 })
+
+const organisationRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/organisation',
+  component: lazyPage(() => import('./organisation/organisation-page.tsx').then(({ OrganisationPage }) => OrganisationPage)),
+})
+
+const systemRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/system',
+  component: lazyPage(() => import('./system/system-frame.tsx').then(({ SystemFrame }) => SystemFrame)),
+})
+
+const systemPages = [
+  createRoute({
+    getParentRoute: () => systemRoute,
+    path: '/',
+    beforeLoad: () => {
+      throw redirect({ to: '/system/organisations' })
+    },
+  }),
+  createRoute({
+    getParentRoute: () => systemRoute,
+    path: '/organisations',
+    component: lazyPage(() => import('./system/organisations-page.tsx').then(({ OrganisationsPage }) => OrganisationsPage)),
+  }),
+  createRoute({
+    getParentRoute: () => systemRoute,
+    path: '/jobs',
+    component: lazyPage(() => import('./system/jobs-page.tsx').then(({ JobsPage }) => JobsPage)),
+  }),
+  createRoute({
+    getParentRoute: () => systemRoute,
+    path: '/health',
+    component: lazyPage(() => import('./system/health-page.tsx').then(({ HealthPage }) => HealthPage)),
+  }),
+  createRoute({
+    getParentRoute: () => systemRoute,
+    path: '/audit',
+    component: lazyPage(() => import('./system/system-audit-page.tsx').then(({ SystemAuditPage }) => SystemAuditPage)),
+  }),
+] as const
 
 const accountRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/account',
-  component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
+  component: lazyPage(() => import('./account/account-page.tsx').then(({ AccountPage }) => AccountPage)),
 })
 
 const pages = [
-  ...[homeRoute, libraryRoute, videoRoute, playlistsRoute, playlistRoute],
+  ...[homeRoute, libraryRoute, videoRoute, playlistsRoute, playlistRoute, profilesRoute],
   ...[analyticsRoute, formsRoute, auditRoute, webhooksRoute, keysRoute, usersRoute, accountRoute],
+  ...[organisationRoute, systemRoute.addChildren(systemPages)],
 ] as const
 
 export const router = createRouter({

@@ -14,6 +14,10 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
-  components: { Badge: Badge.extend({ defaultProps: { variant: 'light' } }) },
+  components: {
+    Badge: Badge.extend({ defaultProps: { variant: 'light' } }),
+    // The element `header` of a dialog would be a second banner of the page. A plain object does not load the dialog.
+    Modal: { defaultProps: { attributes: { header: { role: 'presentation' } } } },
+  },
   headings: { fontWeight: '650' },
 })

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { PresignUrl } from '@vitascope/storage'
 import { type Caching, cachingHeaders, getContentType, protectiveHeaders } from './response/serve-object.ts'
 
-/** Validity of the URL of an object in the bucket. nginx uses it at once. */
+/** Validity in seconds of the signed URL of an object in the bucket. nginx uses it at once. */
 const SECONDS = 300
 
 export interface AccelTarget {
@@ -20,7 +20,7 @@ export interface AccelTarget {
  * the disposition and the caching of this response.
  */
 export async function accelRedirect(response: ServerResponse, { path, name, caching, presign }: AccelTarget): Promise<void> {
-  // nginx replaces the other headers of this response, but not its content type.
+  // nginx sends the content type of the bucket's response, and the other headers of this one.
   const responseHeaders = { 'response-content-type': getContentType(name) }
   const signed = presign && new URL(await presign({ method: 'GET', name, now: new Date(), seconds: SECONDS, responseHeaders }))
   const location = signed ? `${path}${signed.pathname.slice(1)}${signed.search}` : `${path}${name}`

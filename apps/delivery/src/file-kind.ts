@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<string, PlaybackKind>> = {
   webp: 'image',
 }
 
-/** Returns what a file is for rules about kinds. Other files, of which there are none today, count as downloads. */
+/** Returns the kind of a file, by which rules and tokens select files. A file with another ending counts as a download. */
 export function findKind({ kind, file }: Pick<DeliveryPath, 'kind' | 'file'>): PlaybackKind {
   const byEnding = KINDS[file.slice(file.lastIndexOf('.') + 1)] ?? 'download'
   if (kind === 'presentation') return byEnding === 'image' ? 'slide' : 'download'

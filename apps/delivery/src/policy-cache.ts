@@ -23,8 +23,8 @@ export type PolicyTarget = Pick<DeliveryPath, 'kind' | 'id'>
 
 export interface PolicyCache {
   /**
-   * Returns undefined if it does not exist. A cached policy is at most `maxAgeMs` old, 2 s by default. Throws `unavailable`
-   * if the catalogue is unavailable and no recent policy is cached.
+   * Returns undefined if the video or presentation does not exist. A cached policy is at most `maxAgeMs` old, 2 s by
+   * default. While the catalogue is unavailable, it is at most 4 s old. Throws `unavailable` if there is none of that age.
    */
   get(target: PolicyTarget, options?: { maxAgeMs?: number }): Promise<DeliveryPolicy | undefined>
 }

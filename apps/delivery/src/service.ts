@@ -86,10 +86,10 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const respond = async (request: IncomingMessage, response: ServerResponse, trustedProxies: AddressRules, accelPath?: string) => {
     const end = seconds.startTimer()
     response.setHeader('X-Request-Id', requestId(request.headers['x-request-id']))
-    const hangUp = new AbortController()
+    const disconnect = new AbortController()
     response.once('close', () => {
       end({ status: response.statusCode })
-      if (!response.writableFinished) hangUp.abort()
+      if (!response.writableFinished) disconnect.abort()
     })
     try {
       if (request.url === '/healthz') response.writeHead(200).end('ok\n')
@@ -99,10 +99,10 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
           'close',
           downloads.begin({ client: toWidestNetwork(address), ...downloadProgress(response), cut: () => response.destroy() }),
         )
-        await handle(request, response, { address, accelPath, signal: hangUp.signal })
+        await handle(request, response, { address, accelPath, signal: disconnect.signal })
       }
     } catch (error) {
-      if (hangUp.signal.aborted) return
+      if (disconnect.signal.aborted) return
       if (response.headersSent) response.destroy()
       else if (isDomainError(error) && error.kind === 'exhausted') {
         throttled.note(request.url ?? '')

@@ -7,18 +7,18 @@ import { LRUCache } from 'lru-cache'
  * checked once a minute and otherwise only its expiry, and whether its key is still active.
  */
 export function createTokenVerifier(platform: TokenKeys) {
-  const good = new LRUCache<string, TokenVerification & { expires: Date }>({ max: 10_000, ttl: 60_000 })
+  const verifiedTokens = new LRUCache<string, TokenVerification & { expires: Date }>({ max: 10_000, ttl: 60_000 })
   return async (
     token: string,
     { videoId, address, keys }: { videoId: string; address: string; keys: readonly PlaybackKey[] },
   ): Promise<TokenVerification> => {
     const name = `${videoId} ${address} ${token}`
-    const cached = good.get(name)
+    const cached = verifiedTokens.get(name)
     const now = new Date()
     if (cached && cached.expires > now && (cached.keyId === undefined || keys.some(({ keyId }) => keyId === cached.keyId))) return cached
     const verified = await verifyToken(token, { videoId, address, now }, { platform, organisation: keys })
     const { expires } = verified
-    if (expires) good.set(name, { ...verified, expires })
+    if (expires) verifiedTokens.set(name, { ...verified, expires })
     return verified
   }
 }

@@ -48,7 +48,7 @@ withS3('files of a bucket with redirects', () => {
     expect((await fetch(address)).status).toBe(403)
   })
 
-  test('a document is redirected to as a download', async () => {
+  test('a redirected document has the disposition "attachment"', async () => {
     const response = await get('1/v1/document.pdf')
     expect([response.status, response.headers.get('content-type'), response.headers.get('content-disposition')]).toEqual([
       200,

@@ -64,7 +64,7 @@ const UPLOAD_SWEEP_EVERY_MS = 600_000
 const UPLOAD_FINISH_EVERY_MS = 5_000
 /** Interval of the failover check, which reads a table of one or two rows. */
 const FAILOVER_EVERY_MS = 1_000
-/** Number of lease durations after which no worker uses lost state any more. */
+/** Number of lease durations after a failover, after which no worker uses lost state any more. */
 const FAILOVER_LEASES = 2
 
 export async function startEncoding(config: EncodingConfig, log: Logger): Promise<RunningEncoding> {
@@ -162,8 +162,8 @@ async function assemble(
       results,
       leaseMs: timing.leaseMs,
       maxSourceSeconds: source.maxSeconds,
-      chunksByNumber: config.kubernetes !== undefined,
-      renewRun: (jobId) => endRunOfJob(db.query, jobId),
+      podsEncodeChunks: config.kubernetes !== undefined,
+      endRunOfJob: (jobId) => endRunOfJob(db.query, jobId),
       atCrashPoint,
       log,
       stopping,

@@ -64,7 +64,7 @@ describeWithS3('with the documented rights in the bucket', () => {
 
   const bytes = Buffer.from('some bytes')
 
-  test('a worker reads everything, writes below the prefixes of its tasks, and deletes nothing', async () => {
+  test('a worker reads sources, writes below the prefixes of its tasks, and deletes nothing', async () => {
     const { encoding, worker } = stores
     await encoding.put('source/1/1', bytes)
     expect(await text((await worker.open('source/1/1')).stream)).toBe('some bytes')

@@ -9,7 +9,8 @@ import { startInProcess, startTestEnvironment, type TestEnvironment } from './se
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
 import { buildLongProbe, createStandInWorker, requireInput, segmentNumbers, segmentPath } from './stand-in-worker.ts'
 
-// Viewers can watch a video that is being encoded up to its first gap. All pods of a Job therefore encode the lowest chunks first.
+// Viewers can watch a video that is being encoded up to its first gap. All pods of a Job therefore
+// encode the lowest chunks first.
 
 const PODS = [0, 1, 2]
 const SECONDS = 120
@@ -184,10 +185,10 @@ const MAX_PODS_PER_INDEX = 3
 /** Number of attempts of a chunk until the job has failed. */
 const MAX_ATTEMPTS = 3
 
-test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, whichever pods are killed (seed %i)', async (seed) => {
+test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, while pods are killed at random (seed %i)', async (seed) => {
   const random = seededRandom(seed)
   const pods: Pod[] = PODS.map((index) => ({ index, restarts: 0, hasEnded: false }))
-  const deaths = new Map<number, number>()
+  const kills = new Map<number, number>()
   const lost: LeasedChunk[] = []
   const fences = new Map<number, number>()
   const actions: Readonly<Record<string, (pod: Pod, lease: LeasedChunk) => Promise<void>>> = {
@@ -201,10 +202,10 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
       await worker.release(task)
       delete pod.lease
     },
-    /** Its successor sends a request some time later. */
-    async die(pod, lease) {
-      if (pod.restarts + 1 === MAX_PODS_PER_INDEX || (deaths.get(lease.chunk) ?? 0) + 1 === MAX_ATTEMPTS) return
-      deaths.set(lease.chunk, (deaths.get(lease.chunk) ?? 0) + 1)
+    /** Kills the pod. The next pod of its index sends a request some time later. */
+    async kill(pod, lease) {
+      if (pod.restarts + 1 === MAX_PODS_PER_INDEX || (kills.get(lease.chunk) ?? 0) + 1 === MAX_ATTEMPTS) return
+      kills.set(lease.chunk, (kills.get(lease.chunk) ?? 0) + 1)
       if (random() < 0.5) {
         await environment.db.query("update work_item set lease_end = now() - interval '1 second' where item_id = $1", [lease.task.taskId])
         await waitFor(async () => (await waitingChunks()).includes(lease.chunk), { describe: 'the lease to expire' })
@@ -229,7 +230,7 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
     expect(new Set(leasedChunks).size).toBe(leasedChunks.length)
     for (const unleased of due.filter((chunk) => !leasedNow.includes(chunk))) expect(Math.max(-1, ...leasedNow)).toBeLessThan(unleased)
     const pod = pods[Math.floor(random() * pods.length)]
-    const action = ['complete', 'complete', 'complete', 'die', 'die', 'release'][Math.floor(random() * 6)] ?? ''
+    const action = ['complete', 'complete', 'complete', 'kill', 'kill', 'release'][Math.floor(random() * 6)] ?? ''
     if (pod?.lease) await actions[action]?.(pod, pod.lease)
   }
   for (const lease of lost) await expect(complete(lease)).rejects.toMatchObject({ reason: 'LEASE_LOST' })

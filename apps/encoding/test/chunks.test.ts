@@ -61,7 +61,7 @@ test('audio and the first chunk are encoded first, and the set contains all chun
   await waitFor(() => environment.catalogue.published(jobId).length === 1)
 })
 
-test('a job reports the progress of each chunk and the total time', async () => {
+test('a job reports the progress of each chunk and the expected remaining time', async () => {
   const listCosts = (job: string) =>
     environment.db.query<{ weight: number }>('select weight from chunk where job_id = $1 order by chunk', [job])
   const sum = (rows: { weight: number }[]) => rows.reduce((all, { weight }) => all + weight, 0)
@@ -99,7 +99,7 @@ test('a job reports the progress of each chunk and the total time', async () => 
   expect((await service.job(otherJobId)).expectedSeconds).toBeLessThan(before)
 })
 
-test('the progress of a job is the sum of its chunks, weighted by their expected time', async () => {
+test('the progress of a job is that of its chunks, weighted by their expected time', async () => {
   await worker.runNextTask()
   const before = (await service.job(jobId)).progress
   expect(before).toBeLessThan(40)

@@ -44,7 +44,7 @@ test.each([...points.map((point) => [point, 'renditions'] as const), ...slidePoi
 )
 
 test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
-  'after a crash of the service at %s of a copied picture, the picture is encoded',
+  'after a crash of the service at %s of a copied picture, the picture is encoded in the same attempt',
   async (point) => {
     const jobId = String(nextJob++)
     const dying = await startServiceProcess(environment, { VITASCOPE_CRASH_AT: point, VITASCOPE_LEASE_MS: '2000' })
@@ -79,13 +79,13 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
 
 /**
  * Number of database changes (of renditions or slides) or stored objects between two crashes. The
- * long tests crash at each change, three times.
+ * long tests crash at each change and at each sixth object, three times.
  */
 const STEP = { renditions: isLongRun ? 1 : 24, slides: isLongRun ? 1 : 12, put: isLongRun ? 6 : 60 }
 const TIMES = isLongRun ? 3 : 1
 
 test.each(['renditions', 'slides'] as const)(
-  'after a crash of the service at any database change, for %s, the job produces one complete set and no other objects',
+  'after a crash of the service after a database change, for %s, the job produces one complete set and no other objects',
   async (kind) => {
     let deaths = 0
     for (let round = 0; round < TIMES; round++) {
@@ -108,7 +108,7 @@ test.each(['renditions', 'slides'] as const)(
   1_800_000,
 )
 
-test('after a crash of the worker after storing any object, the next worker produces the same frames', async () => {
+test('after a crash of the worker after storing an object, the next worker produces the same frames', async () => {
   const service = await startServiceProcess(environment, { VITASCOPE_LEASE_MS: '2000' })
   const caller = openCaller(service.address)
   let undisturbed: string[] | undefined

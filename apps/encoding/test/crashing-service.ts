@@ -7,7 +7,7 @@ import { type Caller, openCaller, type TestEnvironment } from './service-under-t
 import { createStandInWorker, leaseRequest } from './stand-in-worker.ts'
 
 /** A job to create, and the objects that must remain when it is complete. */
-export interface DoneJob {
+export interface CompletableJob {
   create(caller: Caller, jobId: string): Promise<unknown>
   published(jobId: string): readonly { prefix: string }[]
   /** Folder of its objects. */
@@ -18,7 +18,7 @@ export interface DoneJob {
 }
 
 /** Returns a rendition job with a source of the origin, and a slides job with an upload. */
-export function completableJobs(environment: TestEnvironment): Record<'renditions' | 'slides', DoneJob> {
+export function completableJobs(environment: TestEnvironment): Record<'renditions' | 'slides', CompletableJob> {
   return {
     renditions: {
       create: (caller, jobId) =>
@@ -47,13 +47,13 @@ export function completableJobs(environment: TestEnvironment): Record<'rendition
 }
 
 /**
- * Runs a job with a service that may crash at any moment (`crashAt`), and then with another
+ * Runs a job with a service that crashes at a crash point (`crashAt`), and then with another
  * service. The job must produce one complete set and no other objects. Returns the number of
  * attempts and whether the first service crashed.
  */
 export async function runUntilComplete(
   environment: TestEnvironment,
-  kind: DoneJob,
+  kind: CompletableJob,
   jobId: string,
   crashAt: string,
 ): Promise<{ attempt: number; died: boolean }> {
@@ -66,7 +66,7 @@ export async function runUntilComplete(
   if (lostResult) await createStandInWorker(after, environment.storage, 'worker-1:a').complete(lostResult.task, lostResult.result)
   await workUntilDone(environment, after, jobId)
   const set = await waitFor(() => published(jobId)[0], { describe: 'the set to be reported' })
-  await isReported(environment)
+  await waitUntilReported(environment)
   expect(new Set(published(jobId).map((one) => one.prefix)).size).toBe(1)
   await waitFor(async () => (await environment.objects(`work/${jobId}`)).length === 0)
   await waitFor(async () => (await environment.objects(`source/${jobId}`)).length === sources)
@@ -83,14 +83,24 @@ interface CrashedRun {
   lostResult: LostResult | undefined
 }
 
-/** A result that a crashed service may not have stored. The worker reports it to the next service. */
+/**
+ * A result that a crashed service may not have stored. The worker reports it to the next service.
+ */
 interface LostResult {
   task: Parameters<ReturnType<typeof createStandInWorker>['complete']>[0]
   result: TaskResult
 }
 
-/** Starts a service and creates the job. Returns when the service has crashed or the job is complete. */
-async function runUntilCrash(environment: TestEnvironment, { create }: DoneJob, jobId: string, crashAt: string): Promise<CrashedRun> {
+/**
+ * Starts a service and creates the job. Returns when the service has crashed or the job is
+ * complete.
+ */
+async function runUntilCrash(
+  environment: TestEnvironment,
+  { create }: CompletableJob,
+  jobId: string,
+  crashAt: string,
+): Promise<CrashedRun> {
   const service = await startServiceProcess(environment, { VITASCOPE_CRASH_AT: crashAt }).catch((error: unknown) => {
     // On a slow machine, a loop of the service changes the database before the service listens.
     if (error instanceof ProcessEnded) return undefined
@@ -102,14 +112,17 @@ async function runUntilCrash(environment: TestEnvironment, { create }: DoneJob, 
   const isCreated = await create(caller, jobId).then(returnTrue, returnFalse)
   const isDone = await workUntilDone(environment, caller, jobId, (lost) => (lostResult = lost)).then(returnTrue, returnFalse)
   // The report to the catalogue follows the last result.
-  const died = !isDone || (await Promise.race([service.exited.then(returnTrue), isReported(environment).then(returnFalse)]))
+  const died = !isDone || (await Promise.race([service.exited.then(returnTrue), waitUntilReported(environment).then(returnFalse)]))
   if (!died) service.kill('SIGKILL')
   expect(await service.exited).toBe('SIGKILL')
   caller.close()
   return { isCreated, died, lostResult }
 }
 
-/** Works on tasks until the job is complete. Throws if the service crashes, after `onLost` with the result that it may have lost. */
+/**
+ * Works on tasks until the job is complete. Throws if the service crashes, after `onLost` with the
+ * result that it may have lost.
+ */
 async function workUntilDone(
   environment: TestEnvironment,
   caller: Caller,
@@ -128,6 +141,7 @@ async function workUntilDone(
   }
 }
 
-const isReported = (environment: TestEnvironment) => waitFor(async () => (await environment.db.query('select 1 from outbox')).length === 0)
+const waitUntilReported = (environment: TestEnvironment) =>
+  waitFor(async () => (await environment.db.query('select 1 from outbox')).length === 0)
 const returnTrue = () => true
 const returnFalse = () => false

@@ -85,7 +85,7 @@ test('the video chunks are encoded by one Kubernetes Job, and all other tasks by
   expect(cluster.created).toHaveLength(1)
 })
 
-test('the state of a chunk is reported: leased, held by another worker, done or not required', async () => {
+test('the state of a chunk is leased, waiting while another pod holds it, done, or obsolete', async () => {
   await createJob()
   const first = await leaseChunk(0)
   expect(first).toMatchObject({ state: ChunkState.CHUNK_STATE_LEASED, task: { kind: TaskKind.TASK_KIND_ENCODE } })
@@ -254,11 +254,11 @@ test('a release replaces a queued Kubernetes Job and keeps an admitted one', asy
   const image = 'vitascope/encoding@sha256:next'
   const containers = template.spec.containers.map((container) => ({ ...container, image }))
   await restart({ template: { ...template, spec: { ...template.spec, containers } }, stallSeconds: 0.5 })
-  const anew = await waitForJob(3)
+  const recreated = await waitForJob(3)
   expect(cluster.created).toEqual([running, waiting, waiting].map(getName))
-  expect(anew.spec).toMatchObject({ suspend: true, template: { spec: { containers: [{ image }] } } })
-  expect(env(anew)).toEqual(env(waiting))
-  // The Job is created with the current settings: it is not replaced again.
+  expect(recreated.spec).toMatchObject({ suspend: true, template: { spec: { containers: [{ image }] } } })
+  expect(env(recreated)).toEqual(env(waiting))
+  // The Job was created with the current settings, so it is not replaced again.
   jobId = String(nextJob++)
   await createJob()
   await waitForJob(4)
@@ -278,8 +278,8 @@ test('no Kubernetes Job is created for a low-priority job while a normal job has
   await createJob(true)
   const runs = () => environment.db.query('select 1 from chunk_run where job_id = $1 and end_time is null', [low])
   await waitFor(async () => (await runs()).length === 1, { describe: 'a run of the low-priority job' })
-  // The Job of the normal job is removed and created again twice. When the executor creates it the second time, it has
-  // seen the run of the low-priority job.
+  // The Job of the normal job is removed and created again twice. When the executor creates it the
+  // second time, it has seen the run of the low-priority job.
   cluster.drop(getName(second))
   await waitForJob(3)
   cluster.drop(getName(second))

@@ -59,7 +59,7 @@ async function snapshot() {
   }
 }
 
-test('a published set is neither changed nor removed after a failover, until it is unused', async () => {
+test('a published set that is in use is neither changed nor removed after a failover', async () => {
   await create()
   const worker = createWorker()
   await worker.runNextTask()
@@ -93,7 +93,7 @@ test('a published set is neither changed nor removed after a failover, until it 
   expect(await environment.objects(second)).not.toEqual([])
 }, 30_000)
 
-test('objects without a row are removed, and those of other services are not', async () => {
+test('objects below lease prefixes without a row are removed, and uploads are not', async () => {
   await create()
   const worker = createWorker()
   for (let step = 0; step < 3; step++) await worker.runNextTask()
@@ -107,7 +107,7 @@ test('objects without a row are removed, and those of other services are not', a
     'media/8/88888-9-00cc',
   ]
   for (const name of names) await environment.storage.put(`${name}/a`, Buffer.from('lost'))
-  await environment.storage.put('uploads/1/a', Buffer.from('of somebody else'))
+  await environment.storage.put('uploads/1/a', Buffer.from('an upload'))
   await environment.db.query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
   await waitUntilSettled()
   for (const name of names) await waitUntilSwept(name, 0)
@@ -139,7 +139,7 @@ test('a lease that expires after a failover does not count as an attempt', async
   expect((await service.job(jobId)).attempt).toBe(3)
 }, 30_000)
 
-test('repeatReport sends a lost report again, and repeats the job if its set was removed', async () => {
+test('repeatReport sends the report again, and restarts the job if its set was removed', async () => {
   await create()
   const worker = createWorker()
   for (let step = 0; step < 3; step++) await worker.runNextTask()
@@ -160,7 +160,7 @@ test('repeatReport sends a lost report again, and repeats the job if its set was
   expect(await environment.objects(environment.catalogue.published(jobId)[2]?.prefix)).not.toEqual([])
 }, 30_000)
 
-test('a job id that is used twice is rejected', async () => {
+test('a repeated job is accepted, and its id is rejected for another media', async () => {
   await create()
   await create()
   await expect(create('8')).rejects.toMatchObject({ kind: 'invalid', reason: 'JOB_ID_TAKEN' })

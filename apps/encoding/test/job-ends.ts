@@ -28,7 +28,7 @@ export async function checkEnds(environment: TestEnvironment, jobs: number): Pro
   expect(ended).toHaveLength(jobs)
   for (const row of ended) await checkEnd(environment, row)
   await waitFor(async () => (await environment.objects('work')).length === 0, { timeout: 60_000, describe: 'work to be empty' })
-  // A source is stored only next to its set.
+  // A source is kept only if its job has published a set.
   const sets = ended.filter(({ state }) => state === 'ok').length
   await waitFor(async () => (await environment.objects('source')).length === sets, {
     timeout: 60_000,

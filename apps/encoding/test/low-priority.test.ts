@@ -29,7 +29,10 @@ test('under constant normal load, a low-priority job waits until its maximum wai
   const worker = createStandInWorker(service, environment.storage, 'w1:a')
   await create(LOW, '1', true)
   let normal = 0
-  /** Adds a normal job, so that normal work is always pending. Then runs the next task and returns the id of its job. */
+  /**
+   * Adds a normal job, so that normal work is always pending. Then runs the next task and returns
+   * the id of its job.
+   */
   const addJobAndRunTask = async () => {
     normal++
     await create(String(normal), normal % 2 === 0 ? '1' : '2')
@@ -46,12 +49,14 @@ test('under constant normal load, a low-priority job waits until its maximum wai
   await waitSince(61)
   const isAged = async () => (await environment.db.query('select 1 from job where job_id = $1 and not low_priority', [LOW])).length === 1
   await waitFor(isAged, { describe: 'the job to have normal priority' })
-  // The next task is the probe of the low-priority job. Its later tasks do not wait for another hour.
+  // The next task is the probe of the low-priority job. Its later tasks do not wait for another
+  // hour.
   expect(await addJobAndRunTask()).toBe(LOW)
   let rounds = 0
   while ((await service.job(LOW)).state !== JobState.JOB_STATE_OK) {
     await addJobAndRunTask()
-    // Probes run before other tasks, and each round adds one. Without a second task per round, no job would be encoded.
+    // Probes run before other tasks, and each round adds one. Without a second task per round, no
+    // job would be encoded.
     await worker.runNextTask()
     expect(++rounds).toBeLessThan(60)
   }

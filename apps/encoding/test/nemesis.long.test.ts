@@ -24,7 +24,7 @@ afterAll(async () => {
   await environment.close()
 })
 
-test(`every job ends once, whichever processes are killed (seed ${seed})`, async () => {
+test(`every job ends once while processes are killed at random (seed ${seed})`, async () => {
   const random = seededRandom(seed)
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
   const first = await startServiceProcess(environment, { VITASCOPE_LEASE_MS: '3000' })
@@ -49,14 +49,14 @@ test(`every job ends once, whichever processes are killed (seed ${seed})`, async
   for (const until = performance.now() + KILLING_MS; performance.now() < until; ) {
     await delay(300 + random() * 1_500)
     const name = pick(Object.keys(processes)) ?? ''
-    const victim = processes[name]
+    const target = processes[name]
     const start = starts[name]
-    if (!victim || !start) continue
-    const ffmpeg = name.startsWith('worker') && random() < 0.5 ? (await ffmpegsBelow(victim.pid))[0] : undefined
+    if (!target || !start) continue
+    const ffmpeg = name.startsWith('worker') && random() < 0.5 ? (await ffmpegsBelow(target.pid))[0] : undefined
     if (ffmpeg !== undefined) process.kill(ffmpeg, 'SIGKILL')
     else {
-      victim.kill('SIGKILL')
-      await victim.exited
+      target.kill('SIGKILL')
+      await target.exited
       processes[name] = await start()
     }
   }

@@ -15,7 +15,8 @@ import { streamSegmentsWhile } from '../src/worker/stream-segments.ts'
 import type { TaskWork } from '../src/worker/task-work.ts'
 import { makeFakeFfmpeg, makeVideo } from './fixture.ts'
 
-// A compromised ffmpeg plants links in its segment folder while the segments are stored. The test plants them because the sandbox prevents the tool from it.
+// A compromised ffmpeg plants links in its segment folder while the segments are stored. The test
+// plants them because the sandbox prevents the tool from it.
 
 const KEY = 'h264_100'
 const SEGMENTS = `chunk-00000/${KEY}`
@@ -80,7 +81,10 @@ async function prepareAttack(storage: ObjectStorage, ffmpeg = real.ffmpeg): Prom
   return { work, scratch, outside, reported: received }
 }
 
-/** Redirects reads of the first segment to an external file with the expected bytes and a mark. */
+/**
+ * Ways to replace the first segment, so that a read would return an external file with the expected
+ * bytes and a mark, or would block.
+ */
 const plants: [string, (attack: Attack) => Promise<unknown>][] = [
   ['a symbolic link', ({ scratch, outside }) => exchangeSegment(scratch, (path) => symlink(join(outside, 'seg-00001.m4s'), path))],
   ['a second name', ({ scratch, outside }) => exchangeSegment(scratch, (path) => link(join(outside, 'seg-00001.m4s'), path))],
@@ -133,7 +137,7 @@ test.each(attacks)(
       await mkdir(join(attack.scratch, SEGMENTS), { recursive: true })
       await plant(attack)
       await cp(join(encoded, SEGMENTS, 'init.mp4'), join(attack.scratch, SEGMENTS, 'init.mp4')).catch(ignore)
-      // The segment feed detects the link and aborts the run.
+      // `streamSegmentsWhile` detects the planted file and aborts the run.
       await waitFor(() => signal.aborted, { timeout: 30_000 })
     }
     await expect(streamSegmentsWhile(attack.work, chunk, run)).rejects.toMatchObject({ name: 'EncodeError', kind: 'incomplete' })
@@ -166,7 +170,7 @@ test.each(attacks)(
       source: { object: 'sources/1', bytes: 1, sha256: '' },
     })
     const planting = (async () => {
-      await waitFor(() => access(join(attack.scratch, SEGMENTS, 'ready')).then(returnTrue, never), { timeout: 60_000 })
+      await waitFor(() => access(join(attack.scratch, SEGMENTS, 'ready')).then(returnTrue, returnFalse), { timeout: 60_000 })
       await prepareOutside(attack)
       await plant(attack)
       await writeFile(join(attack.scratch, 'planted'), '')
@@ -180,4 +184,4 @@ test.each(attacks)(
 /** If the folder is a link, the file exists already. */
 const ignore = () => {}
 const returnTrue = () => true
-const never = () => false
+const returnFalse = () => false

@@ -70,7 +70,7 @@ async function expectImages(jobId: string): Promise<PosterSet> {
   return set
 }
 
-/** Starts a site with the picture. */
+/** Starts an HTTP server that responds with `body` to each request. */
 async function startSite(body: () => Buffer) {
   const server = createServer((_, response) => response.end(body()))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -90,7 +90,7 @@ test.each([
   ['a page', () => Buffer.from('<!doctype html><title>No picture</title>'), 4002, /JPEG, PNG or WebP/],
   ['half of a picture', () => picture.subarray(0, picture.length / 2), 4002, /damaged/],
   ['11 MiB', () => Buffer.concat([picture, Buffer.alloc(11 * 2 ** 20)]), 4003, /10485760 bytes/],
-] as const)('%s at the URL is rejected without a retry', async (_, body, code, message) => {
+] as const)('%s at the URL fails the job without a retry', async (_, body, code, message) => {
   await startWorkerProcess(environment, (await start()).address, {})
   const site = await startSite(body)
   const jobId = await createFromUrl(site.url)
@@ -106,7 +106,7 @@ test('an upload that does not exist is rejected at once', async () => {
   await expect(createFromUrl('upload://6fa1a6a4-8f5c-4f4b-9b3b-3f1f1f0d1c2b/picture')).rejects.toMatchObject({ reason: 'UPLOAD_GONE' })
 })
 
-test('a picture survives kill -9 of the service and of the worker', async () => {
+test('a poster job completes after kill -9 of the service, also before its set is published', async () => {
   const service = await start()
   const site = await startSite(() => picture)
   const jobId = await createFromUrl(site.url)

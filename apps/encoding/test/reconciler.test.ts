@@ -32,13 +32,13 @@ async function dropPrefixes(names: readonly string[]): Promise<void> {
 
 /** A reconciler on the real database, whose queue reports one expired lease at each check. */
 function start(deletePrefix: (prefix: string) => Promise<number>) {
-  const releasedItems: string[] = []
+  const endedItems: string[] = []
   const expired: LeasedItem = { itemId: '7', fence: 3, key: 'job:1', kind: 'encode', group: '1', payload: {}, holder: 'w' }
   // Implements only what the reconciler calls.
   const tools = {
     db: environment.db,
     queue: { expired: async () => [expired] },
-    steps: { fault: async ({ itemId }: { itemId: string }) => Boolean(releasedItems.push(itemId)) },
+    steps: { fault: async ({ itemId }: { itemId: string }) => Boolean(endedItems.push(itemId)) },
     outbox: {},
     jobCommands: {},
     jobs: { checkSets: async () => ({ usedPrefixes: [] }) },
@@ -49,17 +49,17 @@ function start(deletePrefix: (prefix: string) => Promise<number>) {
   } as unknown as ReconcileTools
   reconciler = createReconciler(tools)
   reconciler.start()
-  return { releasedItems }
+  return { endedItems }
 }
 
-test('expired leases are released while a slow storage removes many objects', async () => {
+test('attempts with expired leases end while a slow storage removes many objects', async () => {
   await dropPrefixes(Array.from({ length: 200 }, (_, n) => `media/1/${n}`))
   let removed = 0
-  const { releasedItems } = start(async () => {
+  const { endedItems } = start(async () => {
     await delay(INTERVAL_MS)
     return ++removed
   })
-  await waitFor(() => releasedItems.length >= 2, { describe: 'two released leases' })
+  await waitFor(() => endedItems.length >= 2, { describe: 'two ended attempts' })
   expect(removed).toBeGreaterThan(0)
   expect(removed).toBeLessThan(200)
 })

@@ -52,7 +52,7 @@ const taskAvailable = () =>
 test.each([
   ['for all kinds of tasks', 0, () => ({})],
   ['in a pod for the chunks of a job', 1, () => ({ chunk: { jobId, chunk: 0 } })],
-])('a worker %s that stops while its lease response is in transit leaves the task to others', async (_, steps, overrides) => {
+])('a worker %s that stops while its lease response is in transit releases the task', async (_, steps, overrides) => {
   await create()
   for (let step = 0; step < steps; step++) await createWorker('first:a').runNextTask()
   await taskAvailable()

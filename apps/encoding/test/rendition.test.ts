@@ -66,7 +66,7 @@ test('a rendition is encoded from the source and stored below its own prefix, wi
   expect(await service.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_OK, attempt: 1 })
 })
 
-test('a source that is not kept is removed on publishing; renditions are then encoded from the largest file of the set', async () => {
+test('a source that is not kept is removed on publishing; an added rendition is then encoded from the largest file of the set', async () => {
   await service.stop()
   const { source } = environment.config()
   service = await startInProcess(environment, { source: { ...source, keepsSources: false } })

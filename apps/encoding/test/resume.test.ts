@@ -69,7 +69,7 @@ test('after ffmpeg and a worker are killed, only incomplete tasks are repeated, 
   expect(await second.exited).toBe(0)
 })
 
-test('the audio of a long source can be played long before it is complete', async () => {
+test('segments of the audio of a long source are recorded and stored before the audio is complete', async () => {
   const worker = await startWorkerProcess(environment, service.address)
   await create('3', '/sound.m4a')
   const rows = () =>

@@ -17,7 +17,7 @@ export interface RunningProcess {
   kill(signal: NodeJS.Signals): void
 }
 
-/** A process ended while a test waited for one of its log lines. */
+/** Thrown if a process ends while a test waits for one of its log lines. */
 export class ProcessEnded extends Error {}
 
 const SOURCES = join(import.meta.dirname, '../src')
@@ -56,7 +56,10 @@ export async function startWorkerProcess(
   return worker
 }
 
-/** Returns the log line with a message. Throws `ProcessEnded` if the process ends before it writes that line. */
+/**
+ * Returns the log line with a message. Throws `ProcessEnded` if the process ends before it writes
+ * that line.
+ */
 async function waitForLine({ lines, exited }: RunningProcess, message: string): Promise<Record<string, unknown>> {
   let end: string | number | undefined
   void exited.then((signalOrCode) => {

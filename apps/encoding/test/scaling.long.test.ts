@@ -8,11 +8,12 @@ import { checkEnds } from './job-ends.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
-// Workers start and stop with the load, as under an autoscaler. A stopped worker releases its tasks, and this counts as no attempt.
+// Workers start and stop with the load, as under an autoscaler. A stopped worker releases its
+// tasks, and this counts as no attempt.
 
 const MAX_WORKERS = 5
 const ROUNDS = 2
-const EVERY_MS = 3_000
+const JOB_INTERVAL_MS = 3_000
 
 let environment: TestEnvironment
 
@@ -26,7 +27,7 @@ afterAll(async () => {
 })
 
 test('scaling from one to five workers and back twice under load fails no job', async () => {
-  // The default lease duration. The test does not wait for leases to expire, because stopped
+  // Leases have the default duration. The test does not wait for leases to expire, because stopped
   // workers release their tasks.
   const service = await startServiceProcess(environment, { VITASCOPE_FETCH_LEASE_MS: '30000' })
   const caller = openCaller(service.address)
@@ -37,7 +38,7 @@ test('scaling from one to five workers and back twice under load fails no job', 
     workers.push(await startWorkerProcess(environment, service.address, { VITASCOPE_WORKER_NAME: `worker-${++workerCount}` }))
   }
   const stopDurationsMs: number[] = []
-  /** Stops the youngest worker, as a Deployment may, but prefers one with a task. */
+  /** Stops a worker that encodes, but never the oldest one. */
   const stopOne = async () => {
     const busy = await waitFor(
       async () => {
@@ -62,7 +63,7 @@ test('scaling from one to five workers and back twice under load fails no job', 
         { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url('/some.mp4') },
         caller.call,
       )
-      await delay(EVERY_MS)
+      await delay(JOB_INTERVAL_MS)
     }
   }
   const loaded = load()

@@ -43,7 +43,7 @@ const waitLong = (check: () => boolean | Promise<boolean>, describe: string) => 
 const startWorker = () =>
   startWorkerProcess(environment, service.address, { VITASCOPE_WORKER_SLOTS: '2', VITASCOPE_SCRATCH_BYTES: String(16 * MIB) })
 
-test('a source larger than the scratch folder fails only its own job and names the setting', async () => {
+test('a source larger than the scratch space fails only its own job, and the message names the setting', async () => {
   const worker = await startWorker()
   await create('1', '/large.mp4')
   await create('2', '/video.mp4')
@@ -63,7 +63,7 @@ test('two sources that do not fit together are processed one after the other', a
   await create('3', '/half.mp4')
   await create('4', '/half.mp4')
   const isFetched = async (jobId: string) => (await caller.job(jobId)).state === JobState.JOB_STATE_PROBING
-  await waitLong(async () => (await isFetched('3')) && (await isFetched('4')), 'both sources to be there')
+  await waitLong(async () => (await isFetched('3')) && (await isFetched('4')), 'both sources to be downloaded')
   const worker = await startWorker()
   await waitLong(() => ['3', '4'].every((jobId) => environment.catalogue.published(jobId).length === 1), 'both jobs to be published')
   expect(worker.lines.filter(({ msg }) => msg === 'task waits for scratch space')).not.toHaveLength(0)

@@ -22,7 +22,7 @@ export interface TestEnvironment {
   folder: string
   storage: ObjectStorage
   catalogue: StandInCatalogue
-  /** Releases reservations in the fake catalogue. */
+  /** Releases reservations in the stand-in catalogue. */
   quota: Pick<UploadQuota, 'release'>
   origin: Origin
   config(overrides?: Partial<EncodingConfig>): EncodingConfig

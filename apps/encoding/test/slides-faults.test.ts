@@ -31,7 +31,7 @@ async function descendants(pid: number, program: RegExp): Promise<number[]> {
 const renderer = /node\0.*page-renderer\.mts/
 
 /** Waits until the worker renders a page. Returns the pid of the renderer. */
-async function rendering(worker: RunningProcess): Promise<number> {
+async function waitForRenderer(worker: RunningProcess): Promise<number> {
   const pid = await waitLong(async () => (await descendants(worker.pid, renderer))[0], { describe: 'a page to be rendered' })
   return Number(pid)
 }
@@ -40,7 +40,7 @@ test('killing a worker ends its renderer, and the next worker continues at once'
   const service = await slides.start({ VITASCOPE_LEASE_MS: '600000' })
   const worker = await slides.startWorker(service)
   const jobId = await slides.create(slow())
-  const child = await rendering(worker)
+  const child = await waitForRenderer(worker)
   worker.kill('SIGKILL')
   await worker.exited
   await waitLong(() => !isAlive(child), { describe: 'the renderer to end' })
@@ -52,7 +52,7 @@ test('killing a worker ends its renderer, and the next worker continues at once'
 test('killing a renderer costs one attempt', async () => {
   const worker = await slides.startWorker(await slides.start())
   const jobId = await slides.create(slow())
-  process.kill(await rendering(worker), 'SIGKILL')
+  process.kill(await waitForRenderer(worker), 'SIGKILL')
   await slides.expectSlides(jobId, 12)
   expect((await slides.caller.job(jobId)).attempt).toBe(2)
 })
@@ -61,7 +61,7 @@ test('a service that is killed and restarted accepts the result of the running w
   const service = await slides.start()
   const worker = await slides.startWorker(service)
   const jobId = await slides.create(slow())
-  await rendering(worker)
+  await waitForRenderer(worker)
   service.kill('SIGKILL')
   await service.exited
   slides.caller.close()
@@ -74,7 +74,7 @@ test('a worker that pauses past its lease loses its task', async () => {
   const service = await slides.start({ VITASCOPE_LEASE_MS: '4000' })
   const stale = await slides.startWorker(service)
   const jobId = await slides.create(slow())
-  await rendering(stale)
+  await waitForRenderer(stale)
   stale.kill('SIGSTOP')
   await slides.startWorker(service, { VITASCOPE_WORKER_NAME: 'worker-2' })
   await slides.expectSlides(jobId, 12)
@@ -90,7 +90,7 @@ test('a stopped worker releases its task, and this counts as no attempt', async 
   const service = await slides.start({ VITASCOPE_LEASE_MS: '600000' })
   const worker = await slides.startWorker(service)
   const jobId = await slides.create(slow())
-  await rendering(worker)
+  await waitForRenderer(worker)
   worker.kill('SIGTERM')
   expect(await worker.exited).toBe(0)
   await slides.startWorker(service, { VITASCOPE_WORKER_NAME: 'worker-2' })
@@ -101,7 +101,7 @@ test('a stopped worker releases its task, and this counts as no attempt', async 
 test('cancelling a job stops its renderer and leaves no objects', async () => {
   const worker = await slides.startWorker(await slides.start())
   const jobId = await slides.create(slow())
-  const child = await rendering(worker)
+  const child = await waitForRenderer(worker)
   await slides.caller.jobs.cancelJob({ jobId }, slides.caller.call)
   await waitLong(() => !isAlive(child), { describe: 'the renderer to end' })
   await slides.expectNothing(jobId)

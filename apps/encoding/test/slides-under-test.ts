@@ -11,7 +11,7 @@ import { makePdf, makePlainPage } from './pdf.ts'
 import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { type Caller, filesIn, openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
-/** Rendering takes a second, or many on a busy machine. */
+/** Rendering takes about a second, and many seconds on a busy machine. */
 const TIMEOUT_MS = 100_000
 
 /** Same as `waitFor`, with a longer timeout. */
@@ -103,7 +103,9 @@ export function slidesUnderTest() {
     await waitLong(async () => (await filesIn(join(environment.folder, 'scratch/worker-worker-1'))).length === 0)
   }
 
-  /** Returns codec, width and height of a JPEG in storage, and the colour in the middle of its top. */
+  /**
+   * Returns codec, width and height of a JPEG in storage, and the colour in the middle of its top.
+   */
   async function probeImage(name: string) {
     const { ffmpeg, ffprobe } = await findFfmpeg()
     const file = join(environment.folder, 'image.jpg')

@@ -40,7 +40,7 @@ test('a PDF becomes an image and a thumbnail per page', async () => {
 
 test('a worker logs at its start which parts of the sandbox are active', async () => {
   const worker = await slides.startWorker(await slides.start())
-  const started = () => worker.lines.find((line) => line['msg'] === 'working')
+  const started = () => worker.lines.find((line) => line['msg'] === 'worker started')
   await waitLong(() => started() !== undefined)
   const { files, calls, endsBy, network, users } = await sandboxFor((await findFfmpeg()).ffmpeg)
   expect(started()?.['sandbox']).toEqual({
@@ -145,7 +145,7 @@ describe('a slides job', () => {
   })
 })
 
-test('slides of a deleted presentation are swept', async () => {
+test('slides of a job that the catalogue does not need are swept', async () => {
   await slides.startWorker(await slides.start())
   const jobId = await slides.create(twoPages())
   await slides.expectSlides(jobId, 2)

@@ -39,7 +39,7 @@ describe('an unavailable source fails its job', () => {
     await start()
     expect(await failure(environment.origin.url('/nothing.mp4'))).toMatchObject({ code: 4001, attempt: 1 })
   })
-  test('with 4001 when the server does not respond, after a few quick attempts', async () => {
+  test('with 4001 when no server listens at its address, in the first attempt of the job', async () => {
     await start()
     expect(await failure(`http://127.0.0.1:${await freePort()}/a.mp4`)).toMatchObject({ code: 4001, attempt: 1 })
   })
@@ -145,12 +145,12 @@ describe('a source that waits for a retry does not count as a job in progress', 
     await rm(blocked, { recursive: true, force: true })
     await writeFile(blocked, '')
     const { source, timing } = environment.config()
-    // The second attempt follows the first one after about 2 s.
+    // The second try follows the first one after about 2 s.
     service = await startInProcess(environment, { source: { ...source, maxJobsAhead: 2 }, timing: { ...timing, retryMs: 200 } })
     const jobIds = [await create(environment.origin.url('/stored.mp4')), await create(environment.origin.url('/stored.mp4'))]
     for (const jobId of jobIds) {
       const failed = () => environment.db.query('select 1 from job where job_id = $1 and storage_faults > 0', [jobId])
-      await waitFor(async () => (await failed()).length > 0, { describe: `the first attempt of job ${jobId} to fail` })
+      await waitFor(async () => (await failed()).length > 0, { describe: `the first try of job ${jobId} to fail` })
     }
     await rm(blocked)
     for (const jobId of jobIds) {

@@ -25,7 +25,10 @@ export interface StandInKubernetes {
   loseNextResponse(): void
   /** Ends all watches in the middle of a line. */
   cutWatches(): void
-  /** Discards the history. Watches of older versions then get 410. Active watches get this error in their stream. */
+  /**
+   * Discards the history. Watches of older versions then get 410. Active watches get this error in
+   * their stream.
+   */
   compact(): void
   /** Requests get no response until `resumeResponses`. */
   stopResponses(): void

@@ -31,6 +31,7 @@ export function createStandInWorker({ work, call }: Caller, storage: ObjectStora
   }
   const complete = (task: Task, result: TaskResult) =>
     work.completeTask({ taskId: task.taskId, fence: task.fence, result: toResultMessage(result) }, call)
+  /** Stores the files of a task, and returns its result. */
   const make = async (task: Task): Promise<TaskResult> => {
     const input = readInputMessage(task.input)
     switch (input.kind) {
@@ -155,8 +156,8 @@ async function makeSegments(storage: ObjectStorage, { workPrefix, plan, chunk }:
 }
 
 /**
- * Returns the segment numbers of a chunk: of the picture with 4 s each, or of the audio, whose
- * first segment only is made.
+ * Returns the segment numbers of a chunk. Segments of the picture have 4 s. Of the audio, only the
+ * first segment is made.
  */
 export function segmentNumbers({ chunks, durationSeconds }: EncodePlan, chunk: number): number[] {
   const first = chunks[chunk]?.firstSegment ?? 1

@@ -72,7 +72,7 @@ test('a dry run reports what would be removed and what is missing, and changes n
   expect(await environment.db.query('select from object_prefix where drop_time is not null')).toEqual([])
 })
 
-test('the JSON output has the same content', async () => {
+test('the JSON output of a dry run has the same content', async () => {
   const { stdout } = await sweep('--dry-run', '--json')
   const output = stdout
     .trim()
@@ -117,10 +117,10 @@ test('no object is removed while a backup holds the sweep', async () => {
   try {
     const before = await environment.objects()
     // Each pass of the reconciler checks the jobs and then sweeps.
-    const requested = async () => (await environment.db.query<{ at: string }>('select max(check_time)::text as at from job'))[0]?.at
+    const lastCheck = async () => (await environment.db.query<{ at: string }>('select max(check_time)::text as at from job'))[0]?.at
     for (let passes = 0; passes < 3; passes++) {
-      const last = await requested()
-      await waitFor(async () => (await requested()) !== last, { timeout: 20_000, describe: 'another pass of the reconciler' })
+      const last = await lastCheck()
+      await waitFor(async () => (await lastCheck()) !== last, { timeout: 20_000, describe: 'another pass of the reconciler' })
     }
     expect(await environment.objects()).toEqual(before)
     await environment.db.query('update sweep_hold set end_time = now()')
@@ -133,7 +133,7 @@ test('no object is removed while a backup holds the sweep', async () => {
   }
 })
 
-test('a prefix to which something was written during its sweep is swept again at once', async () => {
+test('a prefix for which sweepSoon was called during its sweep is swept again at once', async () => {
   const { query } = environment.db
   await query(
     `insert into object_prefix (prefix, job_id, fence, drop_time, next_sweep) values ('work/77/9-abc', 77, 9, now(), now() - interval '1 minute')`,

@@ -28,7 +28,10 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Encodes a chunk and runs `after` when ffmpeg ends. It simulates a full disk, which ffmpeg does not always report. */
+/**
+ * Encodes a chunk and runs `after` when ffmpeg ends. It simulates a full disk, which ffmpeg does
+ * not always report.
+ */
 async function encode(chunk: number, after: string) {
   const ffmpegFolder = join(folder, `fake-${prefixes}`)
   // The sandboxed script can only start programs of this folder.

@@ -164,7 +164,7 @@ test('the length may be sent later, and the creation may contain the first bytes
   expect((await send('HEAD', path)).headers.get('upload-length')).toBe('100')
 })
 
-test('other callers do not find an upload, and malformed tus requests are rejected', async () => {
+test('callers of another organisation do not find an upload, and malformed tus requests are rejected', async () => {
   const path = await create(10)
   expect((await send('HEAD', path, {}, undefined, user('3'))).status).toBe(400)
   expect((await send('DELETE', path, {}, undefined, user('3'))).reason).toBe('UPLOAD_NOT_FOUND')

@@ -50,12 +50,12 @@ async function tus(method: string, path: string, headers: Record<string, string>
 const patch = (path: string, offset: number, body: Buffer, headers: Record<string, string> = {}) =>
   tus('PATCH', path, { 'content-type': PARTS, 'upload-offset': String(offset), ...headers }, body)
 
-async function signed(most: number): Promise<Map<string, string>> {
+async function signForm(maxBytes: number): Promise<Map<string, string>> {
   const condition = (name: string, value: string) => PolicyCondition.create({ operator: 'eq', name, value })
   const conditions = [
     condition('bucket', 'vitascope'),
     condition('key', `uploads/2/${randomUUID()}.mp4`),
-    PolicyCondition.create({ operator: 'content-length-range', value: '1', max: String(most) }),
+    PolicyCondition.create({ operator: 'content-length-range', value: '1', max: String(maxBytes) }),
   ]
   const call: Call = { principal: user, requestId: 'r-1', signal: new AbortController().signal }
   const expiration = new Date(Date.now() + 3_600_000).toISOString()
@@ -102,7 +102,7 @@ test('a tus upload of unknown length reserves per part and stores nothing above 
 test('a sweep releases unused reservations', async () => {
   const { path } = await tus('POST', '/tus', { 'upload-length': '900' })
   await patch(path, 0, randomBytes(400))
-  await post(await signed(1_000), randomBytes(300))
+  await post(await signForm(1_000), randomBytes(300))
   await environment.db.query(`update tus_upload set expire_time = now() - interval '1 second'`)
   await environment.db.query(`update upload set expire_time = now() - interval '1 second'`)
   expect(reservations()).toHaveLength(2)
@@ -119,19 +119,19 @@ test('a sweep releases unused reservations', async () => {
 
 test('an object form reserves the limit of its policy or its body length, and then the size of its file', async () => {
   environment.catalogue.quotaBytes = 100_000
-  const form = await signed(10_000_000)
+  const form = await signForm(10_000_000)
   expect(await post(form, randomBytes(100_001))).toMatchObject({ reason: 'QUOTA_BYTES' })
   expect([reservations(), await environment.objects('uploads')]).toEqual([[], []])
   expect((await post(form, randomBytes(60_000))).status).toBe(204)
   expect(reservations()).toEqual([{ bytes: 60_000, isOpen: false }])
   // A repeated upload reserves nothing more.
   environment.catalogue.quotaBytes = 200_000
-  expect(await post(await signed(50), randomBytes(51))).toMatchObject({ reason: 'ENTITY_TOO_LARGE' })
+  expect(await post(await signForm(50), randomBytes(51))).toMatchObject({ reason: 'ENTITY_TOO_LARGE' })
   expect(reservations()).toEqual([{ bytes: 60_000, isOpen: false }])
 })
 
 test('an interrupted object form releases its reservation', async () => {
-  const fields = [...(await signed(50_000_000))].map(
+  const fields = [...(await signForm(50_000_000))].map(
     ([name, value]) => `--cut\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
   )
   const headers = { ...(await guest()), 'content-type': 'multipart/form-data; boundary=cut', 'transfer-encoding': 'chunked' }

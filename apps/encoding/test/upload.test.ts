@@ -37,12 +37,12 @@ afterAll(async () => {
 
 const newUploadKey = (organisation = '2') => `uploads/${organisation}/${randomUUID()}.mp4`
 
-async function signed(objectKey: string, { organisationId = '2', least = 1, most = 10_000_000, status = '' } = {}) {
+async function signForm(objectKey: string, { organisationId = '2', minBytes = 1, maxBytes = 10_000_000, status = '' } = {}) {
   const condition = (name: string, value: string) => PolicyCondition.create({ operator: 'eq', name, value })
   const conditions = [
     condition('bucket', 'vitascope'),
     condition('key', objectKey),
-    PolicyCondition.create({ operator: 'content-length-range', value: String(least), max: String(most) }),
+    PolicyCondition.create({ operator: 'content-length-range', value: String(minBytes), max: String(maxBytes) }),
     ...(status === '' ? [] : [condition('success_action_status', status)]),
   ]
   const expiration = new Date(Date.now() + 3_600_000).toISOString()
@@ -76,7 +76,7 @@ const complete = (objectKey: string, options: { etag?: string; bucket?: string }
 test('an accepted file is stored and becomes the source of a job', async () => {
   const file = randomBytes(3_000_000)
   const name = newUploadKey()
-  const result = await post(await signed(name, { status: '201' }), file)
+  const result = await post(await signForm(name, { status: '201' }), file)
   const md5 = createHash('md5').update(file).digest('hex')
   expect([result.status, result.headers.get('etag')]).toEqual([201, `"${md5}"`])
   expect(result.text).toContain(`<Bucket>vitascope</Bucket><Key>${name}</Key><ETag>"${md5}"</ETag>`)
@@ -97,10 +97,10 @@ test('an accepted file is stored and becomes the source of a job', async () => {
   expect(read.headers.get('content-disposition')).toContain('Film.mp4')
 })
 
-test('an upload of another caller is not found, and a wrong etag is a conflict', async () => {
+test('an upload of another organisation is not found, and a wrong etag is rejected', async () => {
   const name = newUploadKey()
   await expect(complete(name)).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
-  await post(await signed(name), Buffer.from('abc'))
+  await post(await signForm(name), Buffer.from('abc'))
   await expect(complete(name, {}, user('3'))).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
   await expect(complete(name, { bucket: 'other' })).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
   await expect(complete(`uploads/2/../2/${name.slice(10)}`)).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
@@ -115,18 +115,18 @@ test('an upload of another caller is not found, and a wrong etag is a conflict',
 
 test('a random name belongs to the organisation that signed it first', async () => {
   const name = `${randomUUID()}.mp4`
-  const form = await signed(name)
-  await expect(signed(name, { organisationId: '3' })).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'conditions[1]' }] })
+  const form = await signForm(name)
+  await expect(signForm(name, { organisationId: '3' })).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'conditions[1]' }] })
   expect((await post(form, Buffer.from('abc'))).status).toBe(204)
   await expect(complete(name, {}, user('3'))).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
   expect((await complete(name)).signature).toMatch(/^[0-9a-f]{64}$/)
 })
 
-test('wrong sizes, wrong checksums and forged forms leave no objects', async () => {
+test('wrong sizes and forged forms leave no objects, and an object is not replaced by other bytes', async () => {
   const name = newUploadKey()
-  expect(parseReason(await post(await signed(name, { most: 1000 }), randomBytes(1001)))).toBe('ENTITY_TOO_LARGE')
-  expect(parseReason(await post(await signed(name, { least: 10 }), randomBytes(9)))).toBe('ENTITY_TOO_SMALL')
-  const form = await signed(name)
+  expect(parseReason(await post(await signForm(name, { maxBytes: 1000 }), randomBytes(1001)))).toBe('ENTITY_TOO_LARGE')
+  expect(parseReason(await post(await signForm(name, { minBytes: 10 }), randomBytes(9)))).toBe('ENTITY_TOO_SMALL')
+  const form = await signForm(name)
   expect(parseReason(await post(new Map(form).set('key', newUploadKey('3')), Buffer.from('abc')))).toBe('POLICY_REFUSED')
   expect(parseReason(await post(new Map(form).set('x-amz-signature', 'a'.repeat(64)), Buffer.from('abc')))).toBe('POLICY_REFUSED')
   expect(await environment.objects('uploads')).toEqual([])
@@ -137,7 +137,7 @@ test('wrong sizes, wrong checksums and forged forms leave no objects', async () 
 })
 
 test('an interrupted body or one that is not a form leaves no objects', async () => {
-  const form = await signed(newUploadKey())
+  const form = await signForm(newUploadKey())
   const boundary = 'cut-here'
   const fields = [...form].map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
   const opening = `${fields.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Type: video/mp4\r\n\r\n`
@@ -168,7 +168,7 @@ test('an interrupted body or one that is not a form leaves no objects', async ()
 
 test('an upload that no job reads is removed after a day', async () => {
   const [used, unused] = [newUploadKey(), newUploadKey()]
-  for (const name of [used, unused]) await post(await signed(name), Buffer.from('abc'))
+  for (const name of [used, unused]) await post(await signForm(name), Buffer.from('abc'))
   const { uploadId } = await complete(used)
   await environment.db.query(
     `insert into job (job_id, media_id, organisation_id, source_url, state) values (77, '9', '2', 'upload:' || $1, 'encoding')`,

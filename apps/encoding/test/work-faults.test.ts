@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 const waitUntilEnded = (state: JobState) => work.ended(jobId, state)
 
-describe('a stale worker', () => {
+describe('a worker', () => {
   test('whose lease expired changes nothing', async () => {
     await create()
     await createWorker().runNextTask()
@@ -45,7 +45,7 @@ describe('a stale worker', () => {
     await expectSwept(`work/${jobId}`, [])
     expect(environment.catalogue.published(jobId)).toHaveLength(1)
   })
-  test('that stores a set late leaves no objects of it', async () => {
+  test('that stores a set after its lease expired leaves no objects of it', async () => {
     await create()
     const stale = createWorker('w1:a')
     await stale.runNextTask()
@@ -62,7 +62,7 @@ describe('a stale worker', () => {
     await waitFor(async () => (await environment.objects(`media/${mediaId}`)).every((name) => name.startsWith(`${prefix}/`)))
     expect(await environment.objects(prefix)).toHaveLength(6)
   })
-  test('whose result is repeated gets the same response', async () => {
+  test('that repeats its result gets a success response', async () => {
     await create()
     const worker = createWorker()
     await worker.runNextTask()
@@ -91,14 +91,17 @@ test('a lease of a client that disconnects is released without counting an attem
   await create()
   const items = (state: string) => environment.db.query(`select 1 from work_item where kind = 'probe' and state = $1`, [state])
   await waitFor(async () => (await items('waiting')).length === 1, { describe: 'the task' })
-  const hangUp = new AbortController()
+  const disconnect = new AbortController()
   await environment.db.transaction(async (tx) => {
     // Preparing a task locks its job first.
     await tx.query('select 1 from job where job_id = $1 for update', [jobId])
-    const requested = service.work.leaseTask(leaseRequest({ workerId: 'w1:a', waitSeconds: 5 }), { ...service.call, signal: hangUp.signal })
+    const requested = service.work.leaseTask(leaseRequest({ workerId: 'w1:a', waitSeconds: 5 }), {
+      ...service.call,
+      signal: disconnect.signal,
+    })
     requested.catch(() => {})
     await waitFor(async () => (await items('leased')).length === 1, { describe: 'the task to be leased' })
-    hangUp.abort()
+    disconnect.abort()
     await expect(requested).rejects.toBeDefined()
     // Uses the same connection: its response means that the service has seen the disconnect.
     await service.job(jobId)
@@ -122,11 +125,11 @@ describe('a worker that restarts', () => {
     expect((await service.job(jobId)).attempt).toBe(2)
     await after.extendLease(secondLease)
   })
-  test('leaves the tasks of other workers alone', async () => {
+  test('does not affect the tasks of other workers', async () => {
     await create()
     const otherWorker = createWorker('w2:first')
     const task = await otherWorker.lease()
-    await service.work.leaseTask(leaseRequest({ workerId: 'w1:first' }), service.call)
+    for (const workerId of ['w1:first', 'w1:second']) await service.work.leaseTask(leaseRequest({ workerId }), service.call)
     await otherWorker.extendLease(task)
   })
   test('after releasing its task gets it again without counting an attempt', async () => {
@@ -193,7 +196,7 @@ describe('faults', () => {
   })
   test.each([
     ['the copied picture of a chunk has decoding errors', 1, 5007, 'source'],
-    ['a chunk holds other frames than planned', 1, 5003, 'mismatch'],
+    ['the frames of a chunk differ from the plan', 1, 5003, 'mismatch'],
     ['a chunk crashes the encoder', 1, 5002, 'encoder'],
     ['its verification fails', 2, 5003, 'mismatch'],
   ])('a copied picture is encoded in the same attempt if %s', async (_, steps, code, reason) => {

@@ -52,7 +52,7 @@ export function workUnderTest() {
     createWorker: (id = 'w1:a') => createStandInWorker(service, environment.storage, id),
     ended: (id: string, state: JobState) =>
       waitFor(async () => (await service.job(id)).state === state, { describe: `job ${id} to be ${state}` }),
-    /** Lets all leases expire, by changing their rows. */
+    /** Sets the end of all leases to a past time. */
     expireLeases: () => environment.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`),
     expectSwept: (prefix: string, expected: string[]) =>
       waitFor(async () => (await environment.objects(prefix)).join() === expected.join(), {

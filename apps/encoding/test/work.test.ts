@@ -39,7 +39,7 @@ test('a video whose chunks exceed the remaining bytes of the quota fails', async
   await waitUntilEnded(JobState.JOB_STATE_FAILED)
   const message = 'the video exceeds the 10 bytes that were left of the storage quota of the organisation'
   expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
-  for (const kind of ['source', 'work', 'renditions']) await expectSwept(`${kind}/${jobId}`, [])
+  for (const prefix of [`source/${jobId}`, `work/${jobId}`, `media/${mediaId}`]) await expectSwept(prefix, [])
 })
 
 test('a low-priority job does not progress while other jobs have tasks', async () => {
@@ -75,7 +75,7 @@ test('the audio of a low-priority job does not start while other work waits, alt
   expect(await sound()).toMatchObject({ jobId, kind: TaskKind.TASK_KIND_AUDIO })
 })
 
-test('a job turns a URL into a reported set and keeps only its source', async () => {
+test('a job publishes a set from a URL, reports it, and keeps its source but no work files', async () => {
   await create()
   const worker = createWorker()
   const kinds = [(await worker.runNextTask()).kind, (await worker.runNextTask()).kind, (await worker.runNextTask()).kind]
@@ -177,7 +177,7 @@ describe('a cancelled job', () => {
     await closed
     await expectSwept(`source/${jobId}`, [])
   })
-  test('after its end is unchanged', async () => {
+  test('that had ended before is unchanged', async () => {
     await create()
     const worker = createWorker()
     for (let steps = 0; steps < 3; steps++) await worker.runNextTask()
@@ -187,14 +187,14 @@ describe('a cancelled job', () => {
   })
 })
 
-describe('a job that the catalogue rejects', () => {
+describe('a job that the catalogue does not need', () => {
   test('is cancelled at its next report', async () => {
     environment.catalogue.unneeded.add(jobId)
     await create()
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_CANCELLED)
     await expectSwept(`source/${jobId}`, [])
   })
-  test('after it was published loses its objects', async () => {
+  test('loses its objects when its publication is reported', async () => {
     await create()
     const worker = createWorker()
     for (let steps = 0; steps < 2; steps++) await worker.runNextTask()
@@ -207,7 +207,7 @@ describe('a job that the catalogue rejects', () => {
     await expectSwept(`media/${mediaId}`, [])
     expect((await service.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
   })
-  test('long after it was published loses its objects after two such responses', async () => {
+  test('loses its objects at a later check, after two such responses', async () => {
     await create()
     const worker = createWorker()
     for (let steps = 0; steps < 3; steps++) await worker.runNextTask()
@@ -216,7 +216,7 @@ describe('a job that the catalogue rejects', () => {
     environment.catalogue.unneeded.add(jobId)
     await expectSwept(`media/${mediaId}`, [])
   })
-  test('as unknown is dropped', async () => {
+  test('and does not know loses its objects when its failure is reported', async () => {
     environment.catalogue.unknown.add(jobId)
     await create()
     const worker = createWorker()

@@ -5,7 +5,9 @@ import type { AddressRules } from '@vitascope/security'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { consolePages } from './api/pages/console-pages.ts'
+import { landingPage } from './api/pages/landing-page.ts'
 import { oembedPage } from './api/pages/oembed-page.ts'
+import { organisationPage } from './api/pages/organisation-page.ts'
 import { createFactsFinder } from './api/pages/page-facts.ts'
 import { playerPages } from './api/pages/player-pages.ts'
 import { uploadPage } from './api/pages/upload-page.ts'
@@ -88,13 +90,11 @@ function expressApp(
   app.all('/llms.txt', llmsPage(dependencies.docsDir, dependencies.publicUrl))
   const pages = { ...dependencies, findFacts: createFactsFinder(dependencies) }
   app.use('/player', playerPages(pages))
+  app.all('/o/:id', organisationPage(pages))
   app.all('/oembed', toHandler(allowOrigins(['*'])), oembedPage(pages))
   app.all('/upload', uploadPage(dependencies))
   app.use('/console', consolePages(dependencies))
-  app.all(
-    '/',
-    page('/', (_request, response) => response.redirect(302, '/docs')),
-  )
+  app.all('/', landingPage())
   const unknown = unknownPaths(routes)
   app.use((request, response) => {
     requestContext(response).instance = () => unknown.redact(request.originalUrl)

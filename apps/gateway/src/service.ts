@@ -35,8 +35,8 @@ import { subscribeToPublicChanges } from './server/routing/public-changes.ts'
 /** On one slow core, 32 concurrent requests saturate the CPU and are still answered in time. */
 const CONCURRENCY_BOUNDS = { min: 32, initial: 80, max: 512 }
 /**
- * Without these the gateway is not ready. If another service is unavailable, only its own paths
- * fail and the gateway stays ready.
+ * Dependencies of the readiness probe, `/readyz` of the metrics port. If another service is unavailable, only
+ * its own paths fail and the probe succeeds. `/readyz` of the public port reports all dependencies.
  */
 const REQUIRED_DEPENDENCIES: ReadonlySet<string> = new Set(['gateway', 'auth', 'catalogue', 'resources'])
 /** Remaining requests are aborted after this time. `npm start` as a whole has 10 s. */

@@ -1,4 +1,5 @@
 import { cmcdRoutes } from './api/analytics/cmcd-routes.ts'
+import { dimensionRoutes } from './api/analytics/dimension-routes.ts'
 import { downloadReportRoutes } from './api/analytics/download-report-routes.ts'
 import { eventRoutes } from './api/analytics/event-routes.ts'
 import { exportRoutes } from './api/analytics/export-routes.ts'
@@ -21,6 +22,7 @@ import { mediaRoutes } from './api/media/media-routes.ts'
 import { metadataRoutes } from './api/metadata/metadata-routes.ts'
 import { organisationRoutes } from './api/organisation/organisation-routes.ts'
 import { overlayRoutes } from './api/overlay/overlay-routes.ts'
+import { passkeyRoutes } from './api/passkey/passkey-routes.ts'
 import { playlistRoutes } from './api/playlist/playlist-routes.ts'
 import { presentationRoutes } from './api/presentation/presentation-routes.ts'
 import { queueJobRoutes } from './api/queue-job/queue-job-routes.ts'
@@ -29,8 +31,10 @@ import { playbackRuleRoutes } from './api/security/playback-rule-routes.ts'
 import { playbackSessionRoutes } from './api/security/playback-session-routes.ts'
 import { securityRoutes } from './api/security/security-routes.ts'
 import { oidcRoutes } from './api/session/oidc-routes.ts'
+import { passkeySignInRoutes } from './api/session/passkey-sign-in-routes.ts'
 import { userSessionRoutes } from './api/session/session-routes.ts'
 import { signInLinkRoutes } from './api/session/sign-in-link-routes.ts'
+import { signInSettingsRoutes } from './api/session/sign-in-settings-routes.ts'
 import { settingRoutes } from './api/setting/setting-routes.ts'
 import { tagRoutes } from './api/tag/tag-routes.ts'
 import { themeRoutes } from './api/theme/theme-routes.ts'
@@ -51,6 +55,9 @@ export const routes: readonly Route[] = [
   ...userSessionRoutes,
   ...signInLinkRoutes,
   ...oidcRoutes,
+  ...passkeySignInRoutes,
+  ...signInSettingsRoutes,
+  ...passkeyRoutes,
   ...apiKeyRoutes,
   ...thirdPartyTokenRoutes,
   ...auditRoutes,
@@ -89,6 +96,7 @@ export const routes: readonly Route[] = [
   ...ticketRoutes,
   ...reportRoutes,
   ...insightRoutes,
+  ...dimensionRoutes,
   ...downloadReportRoutes,
   ...exportRoutes,
   ...eventRoutes,

@@ -331,8 +331,4 @@ describe('pages', () => {
     expect((await fetch(`${withoutPages.url}/player/12`)).status).toBe(404)
     await withoutPages.stop()
   })
-  test('/ redirects to the docs', async () => {
-    const response = await call('/')
-    expect([response.status, response.headers.get('location')]).toEqual([302, '/docs'])
-  })
 })

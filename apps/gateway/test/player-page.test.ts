@@ -249,3 +249,12 @@ test('an address that requests many unknown ids still gets pages, with a limited
   expect(statuses).toEqual(new Set([404, 200]))
   expect(requested.length).toBeLessThanOrEqual(60)
 })
+
+test('with a session, the page of an unknown video lets its script find out, but not that of an expired one', async () => {
+  const read = async (id: string) => {
+    const response = await fetch(`${gateway.url}/player/${id}`, { headers: { cookie: 'vitascope-session=any' } })
+    return [response.status, (await response.text()).includes('vitascope:shows')]
+  }
+  expect(await read('41')).toEqual([200, false])
+  expect(await read('44')).toEqual([404, true])
+})

@@ -1,6 +1,7 @@
 // Faults: A12
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parseAddressRules } from '@vitascope/security'
+import { passkeySignInRoutes } from '../src/api/session/passkey-sign-in-routes.ts'
 import { userSessionRoutes } from '../src/api/session/session-routes.ts'
 import { signInLinkRoutes } from '../src/api/session/sign-in-link-routes.ts'
 import { type StandIns, startStandIns } from './stand-ins.ts'
@@ -10,7 +11,7 @@ let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 beforeAll(async () => {
   standIns = await startStandIns()
-  gateway = await startTestGateway([...userSessionRoutes, ...signInLinkRoutes], {
+  gateway = await startTestGateway([...userSessionRoutes, ...signInLinkRoutes, ...passkeySignInRoutes], {
     authAddress: standIns.address,
     trustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [],
   })
@@ -24,6 +25,11 @@ const FORMS: Record<string, (subject: string) => object> = {
   '/session': (subject) => ({ email: `${subject}@example.org`, password: 'a guess' }),
   '/session/link': (subject) => ({ link: subject, password: 'a new password' }),
   '/session/reset': (subject) => ({ email: `${subject}@example.org` }),
+  '/session/passkey': (subject) => ({ email: `${subject}@example.org`, password: 'a guess' }),
+  '/session/passkey/callback': (subject) => ({
+    browser_secret: 'a guess',
+    credential: { id: subject, response: { clientDataJSON: 'a', authenticatorData: 'b', signature: 'c' } },
+  }),
 }
 
 /** Sends a request from an address. Returns its status: 404 is the response of the stand-in for auth. */
@@ -45,8 +51,8 @@ async function sendAll(count: number, one: (i: number) => Promise<number>): Prom
 test.each(Object.keys(FORMS).map((path, i) => [path, `192.0.2.${i + 1}`] as const))(
   'an address may send POST %s ten times a minute for one user, even if all other limits are off',
   async (path, address) => {
-    // Links are case-sensitive, addresses are not.
-    const spellings = path === '/session/link' ? [`of-${address}`] : [`of-${address}`, `OF-${address}`]
+    // Links and ids of passkeys are case-sensitive, addresses are not.
+    const spellings = ['/session/link', '/session/passkey/callback'].includes(path) ? [`of-${address}`] : [`of-${address}`, `OF-${address}`]
     const statuses = await sendAll(12, (i) => send(path, spellings[i % spellings.length] ?? '', address))
     expect(statuses).toEqual([...Array(10).fill(404), 429, 429])
     expect(await send(path, `another-${address}`, address)).toBe(404)
@@ -55,9 +61,22 @@ test.each(Object.keys(FORMS).map((path, i) => [path, `192.0.2.${i + 1}`] as cons
 
 test('an address may send all of them together 30 times a minute', async () => {
   const paths = Object.keys(FORMS)
-  const statuses = await sendAll(33, (i) => send(paths[i % 3] ?? '', `user-${i}`, '198.51.100.7'))
+  const statuses = await sendAll(33, (i) => send(paths[i % paths.length] ?? '', `user-${i}`, '198.51.100.7'))
   expect(statuses).toEqual([...Array(30).fill(404), 429, 429, 429])
   expect(await send('/session', 'user-1', '198.51.100.8')).toBe(404)
+})
+
+test('passwords for a passkey and for a session have one budget', async () => {
+  const statuses = await sendAll(12, (i) => send(i % 2 === 0 ? '/session' : '/session/passkey', 'two-factors', '198.51.100.30'))
+  expect(statuses).toEqual([...Array(10).fill(404), 429, 429])
+})
+
+test('sign-ins by a passkey alone are limited by their address', async () => {
+  const begin = () =>
+    fetch(`${gateway.url}/v2/session/passkey`, { method: 'POST', headers: { 'x-forwarded-for': '198.51.100.31' } }).then(
+      ({ status }) => status,
+    )
+  expect(await sendAll(32, begin)).toEqual([...Array(30).fill(404), 429, 429])
 })
 
 test('all addresses together may try one user 100 times a minute', async () => {

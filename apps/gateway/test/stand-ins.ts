@@ -12,6 +12,7 @@ import { ApiKeyServiceService, AuthenticateResponse } from '@vitascope/proto/aut
 import { type AuditEntry, type AuditOutcome, AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OidcServiceService } from '@vitascope/proto/auth/v1/oidc'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { PasskeyServiceService } from '@vitascope/proto/auth/v1/passkey'
 import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
 import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
@@ -33,6 +34,7 @@ import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/pla
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PosterServiceService } from '@vitascope/proto/catalogue/v1/poster'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { PublicVideoServiceService } from '@vitascope/proto/catalogue/v1/public_video'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
 import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
@@ -170,6 +172,7 @@ const OTHER_SERVICES: readonly ServiceDefinition[] = [
   ThirdPartyTokenServiceService,
   UserServiceService,
   VideoServiceService,
+  PublicVideoServiceService,
   MediaServiceService,
   JobServiceService,
   EncodingJobServiceService,
@@ -192,6 +195,7 @@ const OTHER_SERVICES: readonly ServiceDefinition[] = [
   SessionServiceService,
   SignInLinkServiceService,
   OidcServiceService,
+  PasskeyServiceService,
   PlaybackSessionServiceService,
   PlaybackRulesServiceService,
   EntryServiceService,

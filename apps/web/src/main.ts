@@ -39,7 +39,7 @@ if (pageKind === 'playlist') {
   const element = main.appendChild(document.createElement('div'))
   if (!(await showPlaylist(element))) element.replaceWith(player)
 } else {
-  // Videos and playlists share this address. If the server did not say which one it is, the page
+  // Videos and playlists share this address. If the page does not contain which one it is, the page
   // requests both.
   if (pageKind === '') player.onMissing = () => showPlaylist(player)
   main.append(player)

@@ -9,7 +9,7 @@ import { type PlayerFixture, startPlayerFixture } from './player-fixture.ts'
 const describeInBrowser = browserPath() === undefined ? describe.skip : describe
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Violations that axe finds in the page, with the elements. */
+/** Returns the violations that axe finds in the page, each with its elements. */
 async function findViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe)
   return page.evaluate(async () => {
@@ -19,7 +19,7 @@ async function findViolations(page: Page): Promise<string[]> {
   })
 }
 
-/** Every page and state of the player, in light and dark, on wide and narrow screens. */
+/** Checks states of the player on a narrow light screen and on a wide dark screen. */
 describeInBrowser('axe finds no violation', () => {
   let fixture: PlayerFixture
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describeInBrowser('axe finds no violation', () => {
     const form = { contact_form_id: '5', primary_text: 'Who are you?', capture_names: '1', capture_company_name: '1', capture_opt_in: '1' }
     platform.setRecord('form', video({ contact_form: form }))
     platform.setRecord('encoding', { video_title: 'Launch', status: { status: 'encoding', progress: 42, code: 2 } })
-    platform.setRecord('young', video({ duration: '60.00', status: { status: 'encoding', progress: 42, code: 2 } }))
+    platform.setRecord('playable-encoding', video({ duration: '60.00', status: { status: 'encoding', progress: 42, code: 2 } }))
     platform.setRecord('failed', { video_title: 'Launch', status: { status: 'failed', progress: 7, code: 4001 } })
     platform.setRecord('expired', { code: 'video_expired', detail: 'The sale is over.' }, 404)
     platform.setRecord('token', video({ security: { token_required_platform: true } }))
@@ -59,7 +59,7 @@ describeInBrowser('axe finds no violation', () => {
   }, 60_000)
   afterAll(() => fixture?.stop())
 
-  const cards = ['form', 'encoding', 'failed', 'expired', 'missing', 'token', 'password', 'rule', 'busy']
+  const idsWithMessage = ['form', 'encoding', 'failed', 'expired', 'missing', 'token', 'password', 'rule', 'busy']
   const screens = [
     { colorScheme: 'light', viewport: { width: 390, height: 844 } },
     { colorScheme: 'dark', viewport: { width: 1440, height: 810 } },
@@ -78,12 +78,12 @@ describeInBrowser('axe finds no violation', () => {
         await screenshot(page, `${name}-${screen.viewport.width}-${screen.colorScheme}`)
         found[name] = await findViolations(page)
       }
-      for (const id of cards) {
+      for (const id of idsWithMessage) {
         await page.goto(`${fixture.platform.url}/player/${id}`)
         await page.locator('.card h1:not(:empty)').waitFor()
         await check(id)
       }
-      for (const id of ['v', 'young', 'talk', 'list']) {
+      for (const id of ['v', 'playable-encoding', 'talk', 'list']) {
         for (const skin of id === 'v' ? ['akita', 'poodle', 'pug'] : ['akita']) {
           await fixture.open(page, id, `?muted=1&presentation=1&player=${skin}`)
           await check(`${id}-${skin}`)

@@ -13,7 +13,7 @@ interface Host {
   >
 }
 
-describeInBrowser('the access of a page to the player', () => {
+describeInBrowser('the embed API', () => {
   let fixture: PlayerFixture
   beforeAll(async () => {
     fixture = await startPlayerFixture()
@@ -28,7 +28,10 @@ describeInBrowser('the access of a page to the player', () => {
 
   const frame = (id: string) =>
     `<iframe id="f" width="640" height="360" allow="autoplay" src="${fixture.platform.url}/player/${id}?muted=1"></iframe>`
-  /** Opens a page that embeds the player. Its host `localhost` is another site for the browser than `127.0.0.1`. */
+  /**
+   * Opens a page that embeds the player. Its host `localhost` is another site for the browser than
+   * `127.0.0.1`.
+   */
   const openHost = async (id: string) => {
     const page = await fixture.openPage()
     const script = `import { createPlayer } from '/package/player.js'
@@ -69,7 +72,7 @@ describeInBrowser('the access of a page to the player', () => {
     expect((await readEvents(page)).filter(({ event }) => event === 'ready').map(({ state }) => state?.videoId)).toEqual(['v', 'other'])
   }, 60_000)
 
-  test('a refused `load` changes neither the video nor the promise `ready`', async () => {
+  test('changes neither the video nor `ready` after a rejected `load`', async () => {
     const page = await openHost('v')
     const state = await page.evaluate(async () => {
       const { player } = window as unknown as Host
@@ -103,7 +106,7 @@ describeInBrowser('the access of a page to the player', () => {
     expect(await page.evaluate(() => (window as unknown as Host).player.state?.title)).not.toBe('Closed')
   }, 60_000)
 
-  test('is possible while the viewer has to enter a password, but no video can be played', async () => {
+  test('rejects `play` while the viewer has to enter a password', async () => {
     const page = await openHost('locked')
     const reason = await page.evaluate(() =>
       (window as unknown as Host).player['play']?.().catch((error: { reason: string }) => error.reason),

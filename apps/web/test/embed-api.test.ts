@@ -15,7 +15,7 @@ interface Host {
   player: Record<string, (...values: unknown[]) => Promise<Record<string, unknown>>>
 }
 
-test('the package for pages has at most 3 kB', () => {
+test('the package for pages has less than 3 kB with gzip', () => {
   expect(gzipSync(readFileSync(join(import.meta.dirname, '../../../packages/player/dist/player.js')), { level: 9 }).length).toBeLessThan(
     3_000,
   )
@@ -199,7 +199,7 @@ describeInBrowser('a page of another origin with a strict policy', () => {
     expect(fixture.errors).toEqual([])
   }, 60_000)
 
-  test('controls it by the messages of player.js', async () => {
+  test('controls the player by the messages of player.js', async () => {
     await openHost(
       `<iframe id="f" width="640" height="360" allow="autoplay" src="${fixture.platform.url}/player/v?muted=1"></iframe>`,
       `const answers = []

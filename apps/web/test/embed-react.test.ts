@@ -25,7 +25,10 @@ function App() {
 createRoot(document.getElementById('root')).render(createElement(StrictMode, null, createElement(App)))
 `
 
-/** Builds the page of a developer who uses React, in a separate process: Vite does not run inside of Jest. */
+/**
+ * Builds the page of a developer who uses React, in a separate process: Vite does not run inside of
+ * Jest.
+ */
 async function buildApp(folder: string): Promise<string> {
   writeFileSync(join(folder, 'app.js'), app)
   const config = {

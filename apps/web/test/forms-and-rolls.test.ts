@@ -4,7 +4,7 @@ import { type PlayerFixture, readVideo, startPlayerFixture } from './player-fixt
 
 const describeInBrowser = browserPath() === undefined ? describe.skip : describe
 
-/** Parts that a viewer sees before and after a video. */
+/** Tests contact forms, and the videos that play before and after a video (rolls). */
 describeInBrowser('the player', () => {
   let fixture: PlayerFixture
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describeInBrowser('the player', () => {
       capture_opt_in: '1',
     }
     platform.setRecord('gated', video({ contact_form: { ...form, gated: '1' } }))
-    platform.setRecord('asked', video({ contact_form: { ...form, contact_form_id: '6', gated: '0' } }))
+    platform.setRecord('optional', video({ contact_form: { ...form, contact_form_id: '6', gated: '0' } }))
     const mp4 = { hls: '', http: { h264_500: `${platform.url}/media/whole.mp4` } }
     for (const id of ['first', 'second', 'after']) platform.setRecord(id, video({ video_title: id, uri: mp4 }))
     const rolls = JSON.stringify({ pre: ['first', 'gone', 'second'], post: ['after'], show_timer: true })
@@ -58,7 +58,7 @@ describeInBrowser('the player', () => {
 
   test('lets the viewer skip a form that is not required', async () => {
     const page = await fixture.openPage()
-    await page.goto(`${fixture.platform.url}/player/asked?muted=1`)
+    await page.goto(`${fixture.platform.url}/player/optional?muted=1`)
     await page.getByRole('button', { name: 'Skip' }).click()
     await waitFor(() => readVideo(page, (video) => !video.paused && video.currentTime > 0.1), { timeout: 20_000, describe: 'playback' })
   }, 60_000)

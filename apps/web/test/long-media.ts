@@ -69,7 +69,10 @@ export function createLongMedia(ffmpeg: string, folder: string, seconds: number)
   writeFileSync(join(folder, 'long.m3u8'), ['#EXTM3U', '#EXT-X-VERSION:7', ...media, ...levels, ''].join('\n'))
 }
 
-/** Returns the arguments for a constant bit rate: each segment takes the same time on a throttled line. */
+/**
+ * Returns the arguments for a constant bit rate: each segment takes the same time on a throttled
+ * line.
+ */
 function toRateArguments(kilobits: number): string[] {
   const rate = `${kilobits}k`
   return ['-b:v', rate, '-minrate', rate, '-maxrate', rate, '-bufsize', rate, '-x264-params', 'nal-hrd=cbr:force-cfr=1']

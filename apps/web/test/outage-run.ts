@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect } from '@jest/globals'
 import { chooseInMenu, extendTimeout, listChoices, waitFor } from '@vitascope/testing'
 import type { Browser, CDPSession, Page } from 'playwright-core'
-import type { BreakableLine } from './breakable-line.ts'
+import type { FaultProxy } from './fault-proxy.ts'
 
 /**
  * `offline`: the browser has lost its network. The other kinds are outages of the server or of the
@@ -14,7 +14,7 @@ export const outageKinds: readonly OutageKind[] = ['killed', 'restarted', 'unava
 export interface OutageRun {
   kind: OutageKind
   browser: Browser
-  line: BreakableLine
+  proxy: FaultProxy
   /** Path and query of the player page. */
   path: string
   /**
@@ -32,9 +32,9 @@ export interface OutageResult {
   resumedAfterMs: number
   outageMs: number
   /**
-   * Requests that the page sent during the outage, after its message appeared and at least 1.5 s after
-   * the beginning. Earlier ones may already be in flight. Chromium's own repetitions for a `<video>` with a lost connection are
-   * excluded, too: up to 30, which a page cannot prevent.
+   * Requests that the page sent during the outage, after its message appeared and at least 1.5 s
+   * after the beginning. Earlier ones may already be in flight. Chromium's own repetitions for a
+   * `<video>` with a lost connection are excluded, too: up to 30, which a page cannot prevent.
    */
   requests: number
   /** Maximum number of these requests for media and playlists within one second. */
@@ -47,18 +47,18 @@ export interface OutageResult {
 const BYTES_PER_SECOND = 36_000
 
 /**
- * Plays a video over a slow line, has an outage while a segment is loaded, and returns how the
+ * Plays a video over a slow proxy, starts an outage while a segment is loaded, and returns how the
  * player recovered.
  */
-export async function runOutage({ kind, browser, line, path, isNative = false, seconds }: OutageRun): Promise<OutageResult> {
+export async function runOutage({ kind, browser, proxy, path, isNative = false, seconds }: OutageRun): Promise<OutageResult> {
   const context = await browser.newContext({ viewport: { width: 820, height: 461 } })
   try {
     const page = await context.newPage()
     if (isNative) await page.addInitScript(hideMediaSource)
-    // The script is cached first: over the slow line it would take 15 s.
-    if (isNative) await cacheScript(page, line)
+    // The script is cached first: over the slow proxy it would take 15 s.
+    if (isNative) await cacheScript(page, proxy)
     else {
-      await page.goto(line.url + path.replace('autoplay=1', 'autoplay=0'))
+      await page.goto(proxy.url + path.replace('autoplay=1', 'autoplay=0'))
       await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.readyState > 0), {
         timeout: 30_000,
         describe: 'the player',
@@ -66,36 +66,36 @@ export async function runOutage({ kind, browser, line, path, isNative = false, s
     }
     // An MP4 is one long response. With the browser's throttle, the operating system would buffer
     // all of it before the outage.
-    if (isNative) line.throttle(BYTES_PER_SECOND)
+    if (isNative) proxy.throttle(BYTES_PER_SECOND)
     const network = isNative ? await page.context().newCDPSession(page) : await throttle(page)
     const sent: { at: number; url: string; type: string }[] = []
     const open = new Set<string>()
     // Uses the browser's clock, because the test may receive the event late.
     network.on('Network.requestWillBeSent', ({ wallTime, request, type }) => {
-      if (request.url.startsWith(line.url)) sent.push({ at: 1000 * wallTime, url: request.url, type: type ?? 'Other' })
+      if (request.url.startsWith(proxy.url)) sent.push({ at: 1000 * wallTime, url: request.url, type: type ?? 'Other' })
     })
     await network.send('Network.enable')
-    page.on('request', (request) => request.url().startsWith(line.url) && open.add(request.url()))
+    page.on('request', (request) => request.url().startsWith(proxy.url) && open.add(request.url()))
     page.on('requestfinished', (request) => open.delete(request.url()))
     page.on('requestfailed', (request) => open.delete(request.url()))
 
-    await page.goto(line.url + path)
+    await page.goto(proxy.url + path)
     await waitFor(async () => (await position(page)) > 1, { timeout: 30_000, describe: 'the video to play' })
     if (isNative) await setRate(page)
     else await choosePreferences(page)
     await waitFor(() => [...open].some((url) => /\.(m4s|mp4)$/.test(url)), { timeout: 30_000, describe: 'a segment request in flight' })
 
-    const brokenAt = Date.now()
-    await breakLine(kind, line, network)
+    const startedAt = Date.now()
+    await startOutage(kind, proxy, network)
     const message = page.getByText('Connection lost. Trying again')
     await message.waitFor({ timeout: extendTimeout(90_000) })
-    const noticedAt = Math.max(Date.now(), brokenAt + 1_500)
+    const noticedAt = Math.max(Date.now(), startedAt + 1_500)
     expect(await page.getByRole('button', { name: 'Retry' }).isVisible()).toBe(true)
     if (kind === 'killed') await screenshots(page, isNative ? 'outage-native' : 'outage-playing')
-    const isDue = () => Date.now() - brokenAt >= 1000 * seconds
+    const isDue = () => Date.now() - startedAt >= 1000 * seconds
     if (kind === 'restarted') {
-      await waitFor(() => Date.now() - brokenAt >= 500 * seconds, { timeout: 1000 * seconds, describe: 'half of the outage' })
-      await line.break('unavailable')
+      await waitFor(() => Date.now() - startedAt >= 500 * seconds, { timeout: 1000 * seconds, describe: 'half of the outage' })
+      await proxy.startOutage('unavailable')
     }
     await waitFor(async () => isDue() && (await isStalled(page)), {
       timeout: 60_000 + 1000 * seconds,
@@ -104,40 +104,40 @@ export async function runOutage({ kind, browser, line, path, isNative = false, s
 
     if (kind === 'killed') await screenshots(page, isNative ? 'outage-native-stalled' : 'outage-stalled')
     const from = await position(page)
-    const repairedAt = Date.now()
-    await repairLine(kind, line, network)
+    const endedAt = Date.now()
+    await endOutage(kind, proxy, network)
     await waitFor(async () => (await position(page)) > from + 0.2, { timeout: 60_000, describe: 'the picture to move again' }).catch(
       async (error: Error) => {
         throw new Error(`${error.message}: ${await videoState(page)}`)
       },
     )
-    const resumedAfterMs = Date.now() - repairedAt
+    const resumedAfterMs = Date.now() - endedAt
     await message.waitFor({ state: 'hidden', timeout: extendTimeout(5_000) })
     expect(await page.locator('video').evaluate((video: HTMLVideoElement) => [video.paused, video.playbackRate])).toEqual([false, 1.25])
     if (!isNative) await expectPreferences(page)
 
     const isRepeatedByBrowser = (type: string) => kind !== 'unavailable' && type === 'Media'
-    const during = sent.filter(({ at, type }) => at > noticedAt && at < repairedAt && !isRepeatedByBrowser(type))
+    const during = sent.filter(({ at, type }) => at > noticedAt && at < endedAt && !isRepeatedByBrowser(type))
     const media = during.filter(({ url }) => url.includes('/media/')).map(({ at }) => at)
     return {
       resumedAfterMs,
-      outageMs: repairedAt - brokenAt,
+      outageMs: endedAt - startedAt,
       requests: during.length,
       mediaRequests: during
         .filter(({ url }) => url.includes('/media/'))
-        .map(({ at, url }) => `${Math.round(at - brokenAt)} ${new URL(url).pathname}`),
+        .map(({ at, url }) => `${Math.round(at - startedAt)} ${new URL(url).pathname}`),
       maxMediaRequestsPerSecond: Math.max(0, ...media.map((start) => media.filter((at) => at >= start && at < start + 990).length)),
     }
   } finally {
     await context.close()
-    await line.repair()
+    await proxy.endOutage()
   }
 }
 
 /** Loads the script without media, because the browser would buffer minutes of an MP4. */
-async function cacheScript(page: Page, line: BreakableLine): Promise<void> {
+async function cacheScript(page: Page, proxy: FaultProxy): Promise<void> {
   await page.route('**/media/**', (route) => route.abort())
-  await page.goto(`${line.url}/player/hls`)
+  await page.goto(`${proxy.url}/player/hls`)
   await page.getByText('Connection lost. Trying again').waitFor({ timeout: extendTimeout(30_000) })
   await page.unroute('**/media/**')
 }
@@ -191,14 +191,14 @@ function setNetwork(session: CDPSession, offline: boolean) {
   return session.send('Network.emulateNetworkConditions', { offline, latency: 20, ...throughput })
 }
 
-async function breakLine(kind: OutageKind, line: BreakableLine, network: CDPSession): Promise<void> {
+async function startOutage(kind: OutageKind, proxy: FaultProxy, network: CDPSession): Promise<void> {
   if (kind === 'offline') await setNetwork(network, true)
-  else await line.break(kind === 'blocked' ? 'silent' : kind === 'unavailable' ? 'unavailable' : 'closed')
+  else await proxy.startOutage(kind === 'blocked' ? 'silent' : kind === 'unavailable' ? 'unavailable' : 'closed')
 }
 
-async function repairLine(kind: OutageKind, line: BreakableLine, network: CDPSession): Promise<void> {
+async function endOutage(kind: OutageKind, proxy: FaultProxy, network: CDPSession): Promise<void> {
   if (kind === 'offline') await setNetwork(network, false)
-  else await line.repair()
+  else await proxy.endOutage()
 }
 
 /** Chooses a quality, captions and a speed that differ from the player's defaults. */

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { findFfmpeg } from '@vitascope/media'
 import { browserArguments } from '@vitascope/testing'
 import { type Browser, chromium } from 'playwright-core'
-import { type BreakableLine, startBreakableLine } from './breakable-line.ts'
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { createLongMedia } from './long-media.ts'
 import { startTestPlatform } from './stand-in-platform.ts'
 
 export interface OutageSetup {
   browser: Browser
   platform: Awaited<ReturnType<typeof startTestPlatform>>
-  newLine(): Promise<BreakableLine>
+  openProxy(): Promise<FaultProxy>
   stop(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export async function startOutageSetup(browserFile: string): Promise<OutageSetup
   createLongMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media, 180)
   const platform = await startTestPlatform(media)
   const browser = await chromium.launch({ executablePath: browserFile, args: [...browserArguments] })
-  const lines: BreakableLine[] = []
+  const proxies: FaultProxy[] = []
   const status = { status: 'ok', progress: 100, code: 2000 }
   const hls = '/media/long.m3u8'
   const http = { h264_500: '/media/long.mp4' }
@@ -34,14 +34,14 @@ export async function startOutageSetup(browserFile: string): Promise<OutageSetup
   return {
     browser,
     platform,
-    async newLine() {
-      const line = await startBreakableLine(platform.url)
-      lines.push(line)
-      return line
+    async openProxy() {
+      const proxy = await startFaultProxy(platform.url)
+      proxies.push(proxy)
+      return proxy
     },
     async stop() {
       await browser.close()
-      for (const line of lines) await line.close()
+      for (const proxy of proxies) await proxy.close()
       await platform.stop()
       rmSync(media, { recursive: true, force: true })
     },

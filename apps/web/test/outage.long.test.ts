@@ -22,10 +22,10 @@ describeInBrowser('playback', () => {
     'resumes by itself within 5 s after each of ten outages of the kind "%s"',
     async (kind) => {
       const run = async () => {
-        const line = await setup.newLine()
+        const proxy = await setup.openProxy()
         // Responses with 503 arrive at once, so two minutes allow many retries of the player.
         const seconds = kind === 'unavailable' ? 120 : 5 + 15 * Math.random()
-        return runOutage({ kind, browser: setup.browser, line, path: '/player/long?autoplay=1&muted=1', seconds })
+        return runOutage({ kind, browser: setup.browser, proxy, path: '/player/long?autoplay=1&muted=1', seconds })
       }
       const settled = []
       while (settled.length < RUNS) settled.push(...(await Promise.allSettled(Array.from({ length: CONCURRENCY }, run))))

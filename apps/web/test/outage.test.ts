@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import type { Browser } from 'playwright-core'
-import type { BreakableLine } from './breakable-line.ts'
+import type { FaultProxy } from './fault-proxy.ts'
 import { type OutageResult, type OutageRun, outageKinds, runOutage, screenshot } from './outage-run.ts'
 import { type OutageSetup, startOutageSetup } from './outage-setup.ts'
 
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
-/** A killed server, and a server that answers 503. */
+/** A killed server, and a server that responds with 503. */
 const mp4Kinds = ['killed', 'unavailable'] as const
 
 describeInBrowser('an outage', () => {
   let setup: OutageSetup
   let browser: Browser
   let platform: OutageSetup['platform']
-  let line: BreakableLine
+  let proxy: FaultProxy
   const runs = new Map<string, Promise<OutageResult>>()
 
   const start = (name: string, run: Pick<OutageRun, 'kind' | 'path' | 'isNative'>) => {
-    const result = setup.newLine().then((own) => runOutage({ ...run, browser, line: own, seconds: 8 }))
+    const result = setup.openProxy().then((own) => runOutage({ ...run, browser, proxy: own, seconds: 8 }))
     // The test that awaits this result reports its failure.
     result.catch(() => {})
     runs.set(name, result)
@@ -29,7 +29,7 @@ describeInBrowser('an outage', () => {
     setup = await startOutageSetup(browserFile ?? '')
     browser = setup.browser
     platform = setup.platform
-    line = await setup.newLine()
+    proxy = await setup.openProxy()
     // All runs start at once, because they mostly wait.
     for (const kind of outageKinds) start(kind, { kind, path: '/player/long?autoplay=1&muted=1' })
     for (const kind of mp4Kinds) start(`mp4 ${kind}`, { kind, path: '/player/mp4?autoplay=1&muted=1', isNative: true })
@@ -71,7 +71,7 @@ describeInBrowser('an outage', () => {
   test('at the start shows the message, and the video then starts by itself', async () => {
     const page = await browser.newPage()
     platform.reject('/media/', 503, 'unavailable')
-    await page.goto(`${line.url}/player/long?autoplay=1&muted=1`)
+    await page.goto(`${proxy.url}/player/long?autoplay=1&muted=1`)
     await page.getByText('Connection lost. Trying again').waitFor({ timeout: extendTimeout(10_000) })
     expect(await page.getByRole('button', { name: 'Retry' }).isVisible()).toBe(true)
     platform.accept('/media/')
@@ -87,7 +87,7 @@ describeInBrowser('an outage', () => {
     const sentAt: number[] = []
     page.on('request', (request) => request.url().includes('/media/') && sentAt.push(Date.now()))
     platform.reject('/media/', 503, 'unavailable')
-    await page.goto(`${line.url}/player/mp4?autoplay=1&muted=1`)
+    await page.goto(`${proxy.url}/player/mp4?autoplay=1&muted=1`)
     await waitFor(() => sentAt.length >= 4, { timeout: 20_000, describe: 'four requests' })
     platform.accept('/media/')
     const gaps = sentAt.slice(1).map((at, index) => at - (sentAt[index] ?? 0))
@@ -100,7 +100,7 @@ describeInBrowser('an outage', () => {
     async (width) => {
       const page = await browser.newPage({ viewport: { width, height: Math.round((width * 9) / 16) } })
       platform.reject('/media/', 503, 'unavailable')
-      await page.goto(`${line.url}/player/long`)
+      await page.goto(`${proxy.url}/player/long`)
       await page.getByRole('button', { name: 'Retry' }).waitFor({ timeout: extendTimeout(10_000) })
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
@@ -134,9 +134,10 @@ describeInBrowser('an outage', () => {
       status: { status: 'ok', progress: 100 },
     })
     platform.setRecord('deck', { slides: { '1': { seconds: 0, url: '/media/slide.jpg' } } })
-    const rejected = ['/v2/presentation/', '/media/storyboard', '/media/long-90-', '/media/long-180-']
-    for (const start of rejected) platform.reject(start, 503, 'unavailable')
-    await page.goto(`${line.url}/player/talk?presentation=1&autoplay=1&muted=1`)
+    // The numbers of the segments are heights of renditions.
+    const rejectedPrefixes = ['/v2/presentation/', '/media/storyboard', '/media/long-90-', '/media/long-180-']
+    for (const prefix of rejectedPrefixes) platform.reject(prefix, 503, 'unavailable')
+    await page.goto(`${proxy.url}/player/talk?presentation=1&autoplay=1&muted=1`)
     await page.getByText('Connection lost. Trying again').waitFor({ timeout: extendTimeout(10_000) })
     const showPreview = async () => {
       const { x = 0, y = 0, width = 0 } = (await page.locator('.seek').boundingBox()) ?? {}
@@ -151,7 +152,7 @@ describeInBrowser('an outage', () => {
       { timeout: 10_000, describe: 'the request for the storyboard' },
     )
     expect(await page.locator('.slides').count()).toBe(0)
-    for (const start of rejected) platform.accept(start)
+    for (const prefix of rejectedPrefixes) platform.accept(prefix)
     await page.locator('.slides > img').waitFor({ state: 'attached', timeout: extendTimeout(10_000) })
     await showPreview()
     await page.locator('.peek > div').waitFor({ timeout: extendTimeout(10_000) })
@@ -161,10 +162,10 @@ describeInBrowser('an outage', () => {
     await page.close()
   }, 60_000)
 
-  test('while the player script is loading delays the start of the video', async () => {
+  test('while the script for HLS is loading delays the start of the video', async () => {
     const page = await browser.newPage()
     await page.route('**/assets/hls-*.js', (route) => route.abort('connectionrefused'))
-    await page.goto(`${line.url}/player/long?autoplay=1&muted=1`)
+    await page.goto(`${proxy.url}/player/long?autoplay=1&muted=1`)
     await page.getByText('Connection lost. Trying again').waitFor({ timeout: extendTimeout(10_000) })
     await page.unroute('**/assets/hls-*.js')
     await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime > 0.1), {
@@ -174,10 +175,10 @@ describeInBrowser('an outage', () => {
     await page.close()
   }, 60_000)
 
-  test('ends when Retry is pressed, and repeated clicks cause at most two requests', async () => {
+  test('shows a Retry button: ten clicks cause at most two requests, and a click after the outage hides it', async () => {
     const page = await browser.newPage()
     platform.reject('/media/', 503, 'unavailable')
-    await page.goto(`${line.url}/player/long?autoplay=1&muted=1`)
+    await page.goto(`${proxy.url}/player/long?autoplay=1&muted=1`)
     const button = page.getByRole('button', { name: 'Retry' })
     await button.waitFor({ timeout: extendTimeout(10_000) })
     const before = platform.requestedPaths.length

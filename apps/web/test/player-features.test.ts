@@ -44,7 +44,7 @@ describeInBrowser('features of the player', () => {
     expect(fixture.errors).toEqual([])
   }, 60_000)
 
-  test('the keys of video sites control the player, and ? lists them', async () => {
+  test('keyboard shortcuts that are common on video sites control the player, and ? lists them', async () => {
     const page = await fixture.openPage()
     await fixture.open(page, 'v')
     await waitFor(() => readVideo(page, (video) => video.duration > 5), { describe: 'the duration' })
@@ -79,7 +79,7 @@ describeInBrowser('features of the player', () => {
     expect(fixture.errors).toEqual([])
   }, 60_000)
 
-  test('the address selects the start, the end and repetition, and a changed fragment seeks', async () => {
+  test('URL parameters and the fragment set start, end and loop, and a changed fragment seeks', async () => {
     const page = await fixture.openPage()
     await fixture.open(page, 'v', '?muted=1&start=2')
     await waitForPosition(page, 1.9, 2.1)
@@ -96,7 +96,7 @@ describeInBrowser('features of the player', () => {
     )
     await waitFor(() => readVideo(page, (video) => 'seeks' in video && video.seeks === 1 && video.currentTime < 1.9), {
       timeout: 20_000,
-      describe: 'the repetition',
+      describe: 'the loop',
     })
   }, 60_000)
 
@@ -121,17 +121,20 @@ describeInBrowser('features of the player', () => {
     ['nl', 'nl', 'Ondertiteling', 'ltr'],
     ['ar', 'en', 'Captions', 'rtl'],
     ['xx', 'en', 'Captions', 'ltr'],
-  ])('the texts are in the language of the browser: %s', async (locale, language, captions, direction) => {
-    const page = await fixture.openPage({ locale })
-    await fixture.open(page, 'v')
-    expect(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir])).toEqual([language, direction])
-    expect((await page.locator('[data-menu=captions]').textContent())?.trim()).toContain(captions)
-    await page.goto(`${fixture.platform.url}/player/missing`)
-    await page.locator('.card h1').waitFor()
-    expect(await page.locator('.card h1').textContent()).not.toBe('')
-  })
+  ])(
+    'the texts are in the language of the browser, or in English if it is not translated, and keep its direction: %s',
+    async (locale, language, captions, direction) => {
+      const page = await fixture.openPage({ locale })
+      await fixture.open(page, 'v')
+      expect(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir])).toEqual([language, direction])
+      expect((await page.locator('[data-menu=captions]').textContent())?.trim()).toContain(captions)
+      await page.goto(`${fixture.platform.url}/player/missing`)
+      await page.locator('.card h1').waitFor()
+      expect(await page.locator('.card h1').textContent()).not.toBe('')
+    },
+  )
 
-  test('the parameter lang has precedence, and a silent video has no volume', async () => {
+  test('the parameter lang overrides the language of the browser, and a video without audio has no volume control', async () => {
     const page = await fixture.openPage({ locale: 'de' })
     await page.goto(`${fixture.platform.url}/player/missing?lang=fr`)
     await page.getByText('Cette vidéo n’est pas disponible').waitFor()
@@ -139,7 +142,7 @@ describeInBrowser('features of the player', () => {
     expect(await page.locator('media-mute-button').isVisible()).toBe(true)
     await page.goto(`${fixture.platform.url}/player/silent`)
     await page.locator('[data-menu=quality]').waitFor({ state: 'attached' })
-    await waitFor(async () => !(await page.locator('media-mute-button').isVisible()), { describe: 'the volume to disappear' })
+    await waitFor(async () => !(await page.locator('media-mute-button').isVisible()), { describe: 'the volume control to disappear' })
   })
 
   test('a card can be closed, and slides can be stepped through, chosen and hidden', async () => {
@@ -161,7 +164,7 @@ describeInBrowser('features of the player', () => {
     expect(fixture.errors).toEqual([])
   }, 60_000)
 
-  test('a playlist continues with its next video only if the viewer wants it, and remembers this', async () => {
+  test('a playlist plays its next video only if continuing is on, and the setting is stored', async () => {
     const page = await fixture.openPage()
     const playToEnd = () =>
       readVideo(page, (video) => {

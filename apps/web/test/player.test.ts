@@ -119,7 +119,7 @@ describeInBrowser('the player page', () => {
     await waitFor(async () => (await readTime())?.endsWith('/ 0:06'), { describe: 'the duration of the video' })
   }, 40_000)
 
-  test('adds the token to every media URL', async () => {
+  test('adds the token of the page address to the URLs of the playlist and of the poster', async () => {
     platform.setRecord('closed', { ...createCompleteRecord(), security: { token_required_platform: true } })
     await page.goto(`${platform.url}/player/closed`)
     await waitFor(async () => (await readNotice())?.includes('personal link'), { describe: 'the rejection message' })

@@ -12,7 +12,7 @@ import { startTestPlatform } from './stand-in-platform.ts'
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
-/** Responses of 403 and 404 are decisions of the server and no outage. */
+/** The player must not handle a response 401, 403 or 404 as an outage. */
 describeInBrowser('a media file is rejected', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-rejection-'))
   let platform: Awaited<ReturnType<typeof startTestPlatform>>
@@ -51,9 +51,10 @@ describeInBrowser('a media file is rejected', () => {
   const waitForNotice = (words: string) =>
     waitFor(async () => (await page.locator('.notice').textContent())?.includes(words), { timeout: 20_000, describe: words })
   const startPlayback = async (query = '') => {
-    // The rate is sufficient for playback, but too low to have loaded the distant segments.
     await page.goto(`${platform.url}/player/v?${query}`)
     await waitForMenu(page, 'quality')
+    // The throttled rate is sufficient for playback, but too low to load the distant segments in
+    // advance.
     await throttle(page)
     await page.goto(`${platform.url}/player/v?autoplay=1&muted=1${query}`)
     await waitForPosition(1)
@@ -107,7 +108,7 @@ describeInBrowser('a media file is rejected', () => {
     await waitForNotice('The sale is over.')
   }, 60_000)
 
-  test('because the token has expired: the page requests a new link', async () => {
+  test('because the token has expired: the page shows that the link has expired', async () => {
     platform.setRecord('v', videoJson({ security: { token_required_platform: true } }))
     await startPlayback('&token=to.ken')
     platform.reject('/media/', 401, 'token_expired')

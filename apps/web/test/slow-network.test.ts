@@ -18,7 +18,7 @@ describeInBrowser('on a network with 400 kbit/s', () => {
   test('the player selects the smaller rendition and plays to the end', async () => {
     const page = await fixture.openPage()
     const session = await page.context().newCDPSession(page)
-    // The scripts are loaded before, because this is about the media.
+    // The scripts are loaded before, so that only the media are slow.
     await fixture.open(page, 'v')
     await session.send('Network.enable')
     await session.send('Network.emulateNetworkConditions', {

@@ -83,15 +83,15 @@ export async function startTestPlatform(media: string) {
       response.writeHead(rejection.status, { 'content-type': 'application/problem+json' }).end(JSON.stringify(rejection))
       return
     }
-    const video = /^\/v2\/(?:video|presentation|playlist)\/(.+)$/.exec(pathname)?.[1]
-    if (video !== undefined) {
+    const recordKey = /^\/v2\/(?:video|presentation|playlist)\/(.+)$/.exec(pathname)?.[1]
+    if (recordKey !== undefined) {
       const sendRecord = (key: string) => {
         const { status, json } = records.get(key) ?? { status: 404, json: { detail: '' } }
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
       }
       if (request.method === 'POST')
-        void text(request).then((body) => sendRecord(`${video} ${(JSON.parse(body) as { password: string }).password}`))
-      else sendRecord(video)
+        void text(request).then((body) => sendRecord(`${recordKey} ${(JSON.parse(body) as { password: string }).password}`))
+      else sendRecord(recordKey)
       return
     }
     const file = toFile(pathname, media)
@@ -129,7 +129,10 @@ export async function startTestPlatform(media: string) {
     /** Rejects media whose path starts with `start`, until `accept`. */
     reject: (start: string, status: number, code: string) => rejections.set(start, { status, code }),
     accept: (start: string) => rejections.delete(start),
-    /** Sets the response for the video, presentation or playlist with this id, or for a password: `ID/access PASSWORD`. */
+    /**
+     * Sets the response for the video, presentation or playlist with this id, or for a password:
+     * `ID/access PASSWORD`.
+     */
     setRecord: (id: string, json: unknown, status = 200) => records.set(id, { status, json }),
     stop: async () => {
       server.closeAllConnections()
@@ -213,7 +216,9 @@ export function createMedia(ffmpeg: string, folder: string): void {
   writeFileSync(join(folder, 'master.m3u8'), `#EXTM3U\n#EXT-X-VERSION:7\n${lines.join('')}`)
 }
 
-/** Creates `tracks.m3u8`: the same renditions with captions in three languages and two audio tracks. */
+/**
+ * Creates `tracks.m3u8`: the same renditions with captions in three languages and two audio tracks.
+ */
 export function addTracks(folder: string): void {
   const cue = 'WEBVTT\n\n00:00.000 --> 00:06.000\nGood evening, this is a line of captions\nand a second one\n'
   writeFileSync(join(folder, 'lines.vtt'), cue)

@@ -53,7 +53,7 @@ describeInBrowser('events of a view', () => {
       describe: () => `${type} among ${JSON.stringify(platform.receivedEvents)}`,
     })
 
-  test('have one view id, the language and the startup time from start to end', async () => {
+  test('share one view id; the first has the language, and the last the startup time', async () => {
     await openPage()
     await waitForEvent('ended')
     expect(platform.receivedEvents.map(({ type }) => type).filter((type) => type !== 'progress')).toEqual(['load', 'play', 'ended'])

@@ -9,9 +9,17 @@ database login of every service, and all keys.
 {{- $withKeys := or $restores $values.withSecrets }}
 {{- $isBucket := eq $root.Values.storage.kind "s3" }}
 {{- $owned := include "vitascope.stateful" $root | fromYamlArray }}
+{{- $pod := fromYaml (include "vitascope.podValues" (dict "root" $root "name" "backup")) }}
 metadata:
   labels:
     {{- include "vitascope.labels" . | nindent 4 }}
+    {{- with $pod.labels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- with $pod.annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 spec:
   restartPolicy: Never
   serviceAccountName: {{ include "vitascope.name" . }}
@@ -24,7 +32,7 @@ spec:
     {{- end }}
   {{- end }}
   securityContext:
-    {{- include "vitascope.podSecurity" . | nindent 4 }}
+    {{- include "vitascope.podSecurity" (dict "root" $root "name" "backup") | nindent 4 }}
   {{- include "vitascope.nodes" (dict "root" $root "name" "backup") | nindent 2 }}
   containers:
     - name: {{ .name }}
@@ -51,8 +59,11 @@ spec:
         - { name: {{ $setting }}, value: {{ $value | quote }} }
         {{- end }}
         {{- end }}
+        {{- with $pod.env }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
       securityContext:
-        {{- include "vitascope.containerSecurity" . | nindent 8 }}
+        {{- include "vitascope.containerSecurity" (dict "root" $root "name" "backup") | nindent 8 }}
       resources:
         {{- toYaml $values.resources | nindent 8 }}
       volumeMounts:

@@ -4,16 +4,17 @@ namespace, without a service account token.
 */}}
 {{- define "vitascope.jobPod" -}}
 {{- $worker := dict "root" . "name" "worker" "jobs" true }}
+{{- $pod := fromYaml (include "vitascope.podValues" $worker) }}
 metadata:
   labels:
     app.kubernetes.io/name: {{ include "vitascope.product" . }}
     app.kubernetes.io/part-of: vitascope
-    {{- with .Values.worker.pod.labels }}
+    {{- with $pod.labels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
   annotations:
     vitascope/secrets-revision: {{ .Values.secrets.revision | quote }}
-    {{- with .Values.worker.pod.annotations }}
+    {{- with $pod.annotations }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
 spec:
@@ -28,7 +29,7 @@ spec:
     {{- end }}
   {{- end }}
   securityContext:
-    {{- include "vitascope.podSecurity" . | nindent 4 }}
+    {{- include "vitascope.podSecurity" $worker | nindent 4 }}
   terminationGracePeriodSeconds: {{ add .Values.shutdown.drainSeconds 10 }}
   {{- include "vitascope.placement" $worker | nindent 2 }}
   containers:
@@ -38,8 +39,13 @@ spec:
       args: [{{ (fromYaml (include "vitascope.row" $worker)).program }}]
       env:
         {{- include "vitascope.env" $worker | nindent 8 }}
+        {{- range $pod.env }}
+        {{- if hasKey . "value" }}
+        - {{ toJson . }}
+        {{- end }}
+        {{- end }}
       securityContext:
-        {{- include "vitascope.containerSecurity" . | nindent 8 }}
+        {{- include "vitascope.jobSecurity" . | nindent 8 }}
       volumeMounts:
         {{- include "vitascope.mounts" $worker | nindent 8 }}
   volumes:

@@ -59,6 +59,13 @@ spec:
     metadata:
       labels:
         {{- include "vitascope.labels" $migration | nindent 8 }}
+        {{- with (fromYaml (include "vitascope.podValues" .)).labels }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      {{- with (fromYaml (include "vitascope.podValues" .)).annotations }}
+      annotations:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
     spec:
       restartPolicy: Never
       serviceAccountName: {{ include "vitascope.name" $migration }}

@@ -41,6 +41,7 @@ spec:
     {{- if eq (include "vitascope.callsKubernetes" (dict "root" $root "name" $name)) "yes" }}
     - to:
         {{- toYaml $root.Values.networkPolicy.peers.kubernetesApi | nindent 8 }}
+      {{- include "vitascope.peerPorts" (dict "root" $root "system" "kubernetesApi") | nindent 6 }}
     {{- end }}
 {{- end }}
 {{- end }}
@@ -124,10 +125,22 @@ Pods of a component: those of this release, or, if it is not part of the release
 {{/* DNS of the cluster. */}}
 {{- define "vitascope.dnsEgress" -}}
 - ports:
-    - { port: 53, protocol: UDP }
-    - { port: 53, protocol: TCP }
+    {{- range .Values.networkPolicy.ports.dns }}
+    - { port: {{ . }}, protocol: UDP }
+    - { port: {{ . }}, protocol: TCP }
+    {{- end }}
   to:
     {{- toYaml .Values.networkPolicy.peers.dns | nindent 4 }}
+{{- end }}
+
+{{/* Ports of a system outside of the release; empty if all are allowed. */}}
+{{- define "vitascope.peerPorts" -}}
+{{- with index .root.Values.networkPolicy.ports .system }}
+ports:
+  {{- range . }}
+  - { port: {{ . }}, protocol: TCP }
+  {{- end }}
+{{- end }}
 {{- end }}
 
 {{/* Rule for one system outside of the release: (dict "root" $ "system" "database"). */}}
@@ -149,18 +162,23 @@ Pods of a component: those of this release, or, if it is not part of the release
     {{- with $peers.database }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
+  {{- include "vitascope.peerPorts" . | nindent 2 }}
 {{- else if and (eq .system "storage") (eq $values.storage.kind "s3") }}
 - to:
     {{- toYaml $peers.storage | nindent 4 }}
+  {{- include "vitascope.peerPorts" . | nindent 2 }}
 {{- else if and (eq .system "redis") $values.redis.existingSecret }}
 - to:
     {{- toYaml $peers.redis | nindent 4 }}
+  {{- include "vitascope.peerPorts" . | nindent 2 }}
 {{- else if and (eq .system "mail") $values.mail.existingSecret }}
 - to:
     {{- toYaml $peers.mail | nindent 4 }}
+  {{- include "vitascope.peerPorts" . | nindent 2 }}
 {{- else if and (eq .system "oidc") $values.oidc.issuer }}
 - to:
     {{- toYaml $peers.oidc | nindent 4 }}
+  {{- include "vitascope.peerPorts" . | nindent 2 }}
 {{- else if eq .system "public" }}
 # The ports and networks that libs/fetch allows. libs/fetch also checks each address itself.
 - ports:

@@ -1,18 +1,43 @@
 {{/*
-Security context of every pod and container: PodSecurity `restricted`, and a read-only root file
-system.
+Values of `pods` with the changes of a component: (dict "root" $ "name" "auth"). Without a name, or for
+a part without `pod`, those of all pods.
 */}}
-{{- define "vitascope.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 10001
-runAsGroup: 10001
-fsGroup: 10001
-fsGroupChangePolicy: OnRootMismatch
-seccompProfile:
-  type: RuntimeDefault
+{{- define "vitascope.podValues" -}}
+{{- $own := dict }}
+{{- if .name }}{{ $own = get (get .root.Values .name | default dict) "pod" | default dict }}{{ end }}
+{{- include "vitascope.overlay" (dict "base" .root.Values.pods "over" $own) }}
 {{- end }}
 
+{{/* Merges two maps: maps in them are merged, lists are appended, and null removes an entry. */}}
+{{- define "vitascope.overlay" -}}
+{{- $merged := deepCopy .base }}
+{{- range $key, $value := .over }}
+{{- $before := get $merged $key }}
+{{- if kindIs "invalid" $value }}
+{{- $_ := unset $merged $key }}
+{{- else if and (kindIs "map" $value) (kindIs "map" $before) }}
+{{- $_ := set $merged $key (fromYaml (include "vitascope.overlay" (dict "base" $before "over" $value))) }}
+{{- else if and (kindIs "slice" $value) (kindIs "slice" $before) }}
+{{- $_ := set $merged $key (concat $before $value) }}
+{{- else }}
+{{- $_ := set $merged $key $value }}
+{{- end }}
+{{- end }}
+{{- toYaml $merged }}
+{{- end }}
+
+{{/* Security context of a pod. The default complies with PodSecurity `restricted`. */}}
+{{- define "vitascope.podSecurity" -}}
+{{- toYaml (fromYaml (include "vitascope.podValues" .)).securityContext }}
+{{- end }}
+
+{{/* Security context of a container. */}}
 {{- define "vitascope.containerSecurity" -}}
+{{- toYaml (fromYaml (include "vitascope.podValues" .)).containerSecurityContext }}
+{{- end }}
+
+{{/* Security context of the container of a Kubernetes Job, which the admission policy requires. */}}
+{{- define "vitascope.jobSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 capabilities:
@@ -55,7 +80,7 @@ secrets, and writable folders.
 {{- if and (has "oidc" $row.egress) .root.Values.oidc.existingSecret }}
 - { name: oidc, mountPath: /etc/vitascope/oidc, readOnly: true }
 {{- end }}
-{{- if and (has .name (list "catalogue" "delivery")) .root.Values.countryDatabase.existingClaim }}
+{{- if and (has .name (list "analytics" "catalogue" "delivery")) .root.Values.countryDatabase.existingClaim }}
 - { name: countries, mountPath: /etc/vitascope/countries, readOnly: true }
 {{- end }}
 {{- if and (eq .name "catalogue") .root.Values.cdn.existingSecret }}
@@ -169,7 +194,7 @@ secrets, and writable folders.
     items:
       - { key: {{ $root.Values.oidc.key }}, path: client-secret }
 {{- end }}
-{{- if and (has .name (list "catalogue" "delivery")) $root.Values.countryDatabase.existingClaim }}
+{{- if and (has .name (list "analytics" "catalogue" "delivery")) $root.Values.countryDatabase.existingClaim }}
 - name: countries
   persistentVolumeClaim:
     claimName: {{ $root.Values.countryDatabase.existingClaim }}
@@ -237,30 +262,25 @@ including dependencies.
 */}}
 {{- define "vitascope.probes" -}}
 {{- $row := fromYaml (include "vitascope.row" .) }}
+{{- $pod := fromYaml (include "vitascope.podValues" .) }}
 startupProbe:
   httpGet: { path: /healthz, port: metrics }
-  periodSeconds: 2
-  timeoutSeconds: 3
-  failureThreshold: 150
+  {{- toYaml $pod.startupProbe | nindent 2 }}
 livenessProbe:
   httpGet: { path: /healthz, port: metrics }
-  periodSeconds: 10
-  timeoutSeconds: 5
-  failureThreshold: 6
+  {{- toYaml $pod.livenessProbe | nindent 2 }}
 readinessProbe:
   {{- if hasKey $row.ports "health" }}
   grpc: { port: {{ $row.ports.health }} }
   {{- else }}
   httpGet: { path: /readyz, port: metrics }
   {{- end }}
-  periodSeconds: 3
-  timeoutSeconds: 3
-  failureThreshold: 2
+  {{- toYaml $pod.readinessProbe | nindent 2 }}
 {{- end }}
 
 {{/* Placement of pods. */}}
 {{- define "vitascope.placement" -}}
-{{- $pod := (index .root.Values .name).pod }}
+{{- $pod := fromYaml (include "vitascope.podValues" .) }}
 {{- with $pod.priorityClassName | default (include "vitascope.priorityClass" .) }}
 priorityClassName: {{ . }}
 {{- end }}
@@ -268,11 +288,25 @@ priorityClassName: {{ . }}
 {{- end }}
 
 {{/*
-Node placement of a component's pods, including hook pods that run before the release's priority
-classes exist.
+Nodes, runtime class and names of a component's pods, including hook pods that run before the
+release's priority classes exist.
 */}}
 {{- define "vitascope.nodes" -}}
-{{- $pod := (index .root.Values .name).pod }}
+{{- $pod := fromYaml (include "vitascope.podValues" .) }}
+{{- with $pod.runtimeClassName }}
+runtimeClassName: {{ . }}
+{{- end }}
+{{- if ne $pod.dnsPolicy "ClusterFirst" }}
+dnsPolicy: {{ $pod.dnsPolicy }}
+{{- end }}
+{{- with $pod.dnsConfig }}
+dnsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $pod.hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with $pod.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
@@ -285,6 +319,19 @@ tolerations:
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end }}
+
+{{/*
+Annotation with which the cluster autoscaler removes a node in spite of the temporary folders of these
+pods: (dict "root" $ "name" "auth").
+*/}}
+{{- define "vitascope.evictionAnnotation" -}}
+{{- $folders := list }}
+{{- range fromYamlArray (include "vitascope.volumes" .) }}{{ if hasKey . "emptyDir" }}{{ $folders = append $folders .name }}{{ end }}{{ end }}
+{{- if include "vitascope.hasNginx" . }}
+{{- range fromYamlArray (include "vitascope.nginxVolumes" .) }}{{ if hasKey . "emptyDir" }}{{ $folders = append $folders .name }}{{ end }}{{ end }}
+{{- end }}
+{{- "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes" }}: {{ join "," $folders | quote }}
 {{- end }}
 
 {{/* Topology spread of a component's pods. */}}

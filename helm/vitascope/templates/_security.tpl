@@ -6,6 +6,10 @@ metadata:
   name: {{ include "vitascope.name" . }}
   labels:
     {{- include "vitascope.labels" . | nindent 4 }}
+  {{- with (fromYaml (include "vitascope.podValues" .)).serviceAccountAnnotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 automountServiceAccountToken: false
 {{- if eq .root.Values.tls.mode "certManager" }}
 ---

@@ -248,4 +248,7 @@ VITASCOPE_DELIVERY_S3: redirect
 {{- define "vitascope.settingsOf.analytics" -}}
 VITASCOPE_ANALYTICS_RETENTION_DAYS: {{ .root.Values.analytics.retentionDays }}
 VITASCOPE_ANALYTICS_SPOOL_DIR: {{ .root.Values.analytics.spool.enabled | ternary "/var/lib/vitascope/spool" "" | quote }}
+{{- if .root.Values.countryDatabase.existingClaim }}
+VITASCOPE_COUNTRY_DATABASE_FILE: {{ printf "/etc/vitascope/countries/%s" .root.Values.countryDatabase.file | quote }}
+{{- end }}
 {{- end }}

@@ -4,6 +4,7 @@ Deployment of a component, or a StatefulSet if each pod has its own data folder:
 */}}
 {{- define "vitascope.workload" -}}
 {{- $root := .root }}
+{{- $pod := fromYaml (include "vitascope.podValues" .) }}
 {{- $values := index $root.Values .name }}
 {{- $ownFolder := include "vitascope.ownFolder" . }}
 apiVersion: apps/v1
@@ -40,7 +41,8 @@ spec:
         {{- if include "vitascope.hasNginx" . }}
         vitascope/nginx-version: {{ printf "%s%s" (include "vitascope.nginxMain" $root) (include "vitascope.nginxServer" $root) | sha256sum | trunc 16 | quote }}
         {{- end }}
-        {{- with $values.pod.annotations }}
+        {{- include "vitascope.evictionAnnotation" . | nindent 8 }}
+        {{- with $pod.annotations }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
     spec:
@@ -89,7 +91,7 @@ spec:
       metadata:
         labels:
           {{- include "vitascope.podLabels" . | nindent 10 }}
-        {{- with $values.pod.annotations }}
+        {{- with (fromYaml (include "vitascope.podValues" .)).annotations }}
         annotations:
           {{- toYaml . | nindent 10 }}
         {{- end }}
@@ -109,7 +111,7 @@ spec:
 {{- define "vitascope.podLabels" -}}
 {{ include "vitascope.labels" . }}
 vitascope/metrics: "true"
-{{- with (index .root.Values .name).pod.labels }}
+{{- with (fromYaml (include "vitascope.podValues" .)).labels }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
@@ -131,6 +133,7 @@ strategy:
 
 {{- define "vitascope.podSpec" -}}
 {{- $root := .root }}
+{{- $pod := fromYaml (include "vitascope.podValues" .) }}
 {{- $values := index $root.Values .name }}
 {{- $row := fromYaml (include "vitascope.row" .) }}
 serviceAccountName: {{ include "vitascope.name" . }}
@@ -147,11 +150,17 @@ securityContext:
 terminationGracePeriodSeconds: {{ add $root.Values.shutdown.preStopSeconds $root.Values.shutdown.drainSeconds 10 }}
 {{- include "vitascope.placement" . | nindent 0 }}
 {{- include "vitascope.spread" . | nindent 0 }}
-{{- if and $row.migrate (include "vitascope.includesDatabase" $root) }}
-# The database is part of this release, so a hook could not migrate it before this pod starts.
+{{- $migrates := and $row.migrate (include "vitascope.includesDatabase" $root) }}
+{{- if or $migrates $pod.initContainers }}
 initContainers:
+  {{- if $migrates }}
+  # The database is part of this release, so a hook could not migrate it before this pod starts.
   - name: migrate
     {{- include "vitascope.migrateContainer" . | nindent 4 }}
+  {{- end }}
+  {{- with $pod.initContainers }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 containers:
   - name: {{ .name }}
@@ -166,6 +175,9 @@ containers:
       {{- end }}
     env:
       {{- include "vitascope.env" . | nindent 6 }}
+      {{- with $pod.env }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
     securityContext:
       {{- include "vitascope.containerSecurity" . | nindent 6 }}
     resources:
@@ -177,11 +189,20 @@ containers:
         sleep: { seconds: {{ add $root.Values.shutdown.preStopSeconds (empty $nginx | ternary 0 2) }} }
     volumeMounts:
       {{- include "vitascope.mounts" . | nindent 6 }}
+      {{- with $pod.volumeMounts }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
   {{- if include "vitascope.hasNginx" . }}
   {{- include "vitascope.nginxContainer" . | nindent 2 }}
   {{- end }}
+  {{- with $pod.containers }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 volumes:
   {{- include "vitascope.volumes" . | nindent 2 }}
+  {{- with $pod.volumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
   {{- if include "vitascope.hasNginx" . }}
   {{- include "vitascope.nginxVolumes" . | nindent 2 }}
   {{- end }}
@@ -229,10 +250,28 @@ metadata:
   name: {{ include "vitascope.serviceName" (dict "root" $root "name" $name "port" $port) }}
   labels:
     {{- include "vitascope.labels" (dict "root" $root "name" $name) | nindent 4 }}
+  {{- $service := dict }}
+  {{- if or (include "vitascope.isPublic" $name) (eq $port "public") }}{{ $service = (index $root.Values $name).service }}{{ end }}
+  {{- with $service.annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 spec:
-  type: ClusterIP
+  type: {{ $service.type | default "ClusterIP" }}
   {{- if eq $port "grpc" }}
   clusterIP: None
+  {{- end }}
+  {{- if ne ($service.type | default "ClusterIP") "ClusterIP" }}
+  externalTrafficPolicy: {{ $service.externalTrafficPolicy }}
+  {{- end }}
+  {{- if eq ($service.type | default "") "LoadBalancer" }}
+  {{- with $service.loadBalancerClass }}
+  loadBalancerClass: {{ . }}
+  {{- end }}
+  {{- with $service.loadBalancerSourceRanges }}
+  loadBalancerSourceRanges:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
   {{- end }}
   selector:
     {{- include "vitascope.selector" (dict "root" $root "name" $name) | nindent 4 }}

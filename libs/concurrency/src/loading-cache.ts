@@ -52,6 +52,7 @@ export interface LoadingCacheOptions<Value> {
    * entries of their own, so that invented keys evict no others.
    */
   isMissing?: (value: Value) => boolean
+  /** 1 by default. */
   maxMissing?: number
   /** Clock in milliseconds. */
   now?: () => number

@@ -138,7 +138,7 @@ export function readSourceAllow(read: Reader, check: (network: string) => string
 export function readCountryDatabaseFile(read: Reader): string | undefined {
   return read.optional('VITASCOPE_COUNTRY_DATABASE_FILE', {
     description:
-      'MMDB file with the countries of addresses, such as GeoLite2 Country or DB-IP Country Lite, for [playback rules](../guides/protect-videos.md#countries). Without it, countries are unknown.',
+      'MMDB file with the countries of addresses, such as GeoLite2 Country or DB-IP Country Lite, for [playback rules](../guides/protect-videos.md#countries) and [views by country](../guides/measure-views.md#dimensions). Without it, countries are unknown.',
   })
 }
 

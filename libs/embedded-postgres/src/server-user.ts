@@ -9,8 +9,8 @@ const NOBODY_UID = 65534
 /**
  * Returns the command prefix for a server whose files are in `dir`. PostgreSQL refuses to run as root. If this process
  * is root, the server therefore runs in a user namespace without a mapping, and root still owns the files. If the
- * kernel forbids that, the server runs as `nobody`, which then owns the files. If the machine supports it, the server
- * is stopped when the process that started it ends.
+ * kernel forbids that, the server runs as `nobody`, which then owns the files. If the files belong to another user, the
+ * server runs as that user. If the machine supports it, the server is stopped when the process that started it ends.
  */
 export function serverUser(dir: string): string[] {
   const processUser = process.getuid?.() ?? 0

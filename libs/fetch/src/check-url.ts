@@ -1,15 +1,19 @@
 import { isForbiddenAddress } from './forbidden-address.ts'
-import { parseLiteral } from './literal.ts'
+import { parseIpLiteral } from './ip-literal.ts'
 import type { SourcePolicy } from './policy.ts'
 
-const maxUrlLength = 8192
-/** Allowed addresses, for messages. */
+const MAX_URL_LENGTH = 8192
+/** Description of the allowed addresses for error messages. */
 export const ALLOWED_ADDRESS = 'a public address, or one in a network that the operator lists in VITASCOPE_SOURCE_ALLOW'
 
-/** Returns all problems that are visible in the URL itself, each as a sentence for its field. The list is empty if the URL is valid. */
+/**
+ * Returns the problems that are visible in the URL itself, each as the end of a sentence whose
+ * subject is the URL ("must …"). The list is empty if the URL is valid. No name is resolved.
+ */
 export function checkUrl(text: string, policy: SourcePolicy): readonly string[] {
-  if (text.length > maxUrlLength) return [`must have at most ${maxUrlLength} characters`]
-  // The URL parser would silently remove or replace these characters, so the text would differ from the parsed URL.
+  if (text.length > MAX_URL_LENGTH) return [`must have at most ${MAX_URL_LENGTH} characters`]
+  // The URL parser would silently remove or replace these characters, so the text would differ from
+  // the parsed URL.
   if (hasNormalisedCharacter(text) || !URL.canParse(text)) return ['must be an absolute http or https URL']
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return ['must be an http or https URL']
@@ -34,11 +38,12 @@ function isForbiddenPort(port: string): boolean {
 }
 
 /**
- * Returns whether a host name or address is forbidden. The URL parser has already converted decimal, octal,
- * hexadecimal, short and fullwidth notations of IPv4 to the common one.
+ * Returns whether an address or a name of the local machine is forbidden. Other names are checked
+ * when they are resolved. The URL parser has already converted decimal, octal, hexadecimal, short
+ * and fullwidth notations of IPv4 to the common one.
  */
 function isForbiddenHost(host: string, policy: SourcePolicy): boolean {
-  if (parseLiteral(host)) return isForbiddenAddress(host, policy)
+  if (parseIpLiteral(host)) return isForbiddenAddress(host, policy)
   const name = host.toLowerCase().replace(/(?<!\.)\.+$/, '')
   const isLocal = name === '' || name === 'localhost' || name.endsWith('.localhost')
   return isLocal && isForbiddenAddress('127.0.0.1', policy) && isForbiddenAddress('::1', policy)

@@ -3,17 +3,17 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { ALLOWED_ADDRESS, checkUrl, getHost } from './check-url.ts'
 import { isForbiddenAddress } from './forbidden-address.ts'
 import { isInternalName } from './internal-name.ts'
-import { parseLiteral } from './literal.ts'
+import { parseIpLiteral } from './ip-literal.ts'
 import type { SourcePolicy } from './policy.ts'
 import { isSourceError, networkFault, noSuchHost, SourceError } from './source-error.ts'
 
 // Maximum number of addresses of a name to try. If all fail, the host counts as unreachable.
-const maxAddresses = 4
-const connectMs = 10_000
-const firstByteMs = 30_000
+const MAX_ADDRESSES = 4
+const CONNECT_TIMEOUT_MS = 10_000
+const RESPONSE_TIMEOUT_MS = 30_000
 
-// Separate agents with one connection for each request. They never use a proxy from the environment, which would
-// resolve names itself.
+// These agents open one connection for each request. They never use a proxy from the environment,
+// which would resolve names itself.
 const httpAgent = new HttpAgent({ keepAlive: false })
 const httpsAgent = new HttpsAgent({ keepAlive: false, maxCachedSessions: 0 })
 
@@ -24,8 +24,9 @@ export interface RequestContent {
 }
 
 /**
- * Sends one request to one URL without following redirects. Checks the URL, resolves its name, checks every address,
- * and connects to a checked address, so no second look-up can return another address.
+ * Sends one request to one URL without following redirects. Checks the URL, resolves its name,
+ * checks every address, and connects to a checked address, so no second look-up can return another
+ * address. Throws a `SourceError`, or the reason of the signal.
  */
 export async function sendCheckedRequest(
   text: string,
@@ -39,7 +40,7 @@ export async function sendCheckedRequest(
   const url = new URL(text)
   const addresses = await resolveAllowedAddresses(getHost(url), policy, signal)
   let fault: unknown
-  for (const address of addresses.slice(0, maxAddresses)) {
+  for (const address of addresses.slice(0, MAX_ADDRESSES)) {
     try {
       return await requestTo(address, url, content, signal)
     } catch (error) {
@@ -52,13 +53,13 @@ export async function sendCheckedRequest(
 }
 
 /**
- * Returns the addresses of a host. Throws if any of them is forbidden, because a name with public and forbidden
- * addresses is an attack. An internal name that does not exist causes the same error as a forbidden address, so that
- * no caller can discover hosts of this machine's network.
+ * Returns the addresses of a host. Throws if any of them is forbidden, because a name with public
+ * and forbidden addresses is an attack. An internal name that does not exist causes the same error
+ * as a forbidden address, so that no caller can discover hosts of this machine's network.
  */
 async function resolveAllowedAddresses(host: string, policy: SourcePolicy, signal: AbortSignal): Promise<readonly string[]> {
-  const isInternal = !parseLiteral(host) && isInternalName(host)
-  const addresses = parseLiteral(host) ? [host] : await resolveHost(host, { policy, isInternal }, signal)
+  const isInternal = !parseIpLiteral(host) && isInternalName(host)
+  const addresses = parseIpLiteral(host) ? [host] : await resolveHost(host, { policy, isInternal }, signal)
   if (addresses.length === 0 && !isInternal) throw noSuchHost(host)
   if (addresses.length === 0 || addresses.some((address) => isForbiddenAddress(address, policy))) {
     throw new SourceError(4004, `${host} must have ${ALLOWED_ADDRESS}`)
@@ -66,7 +67,10 @@ async function resolveAllowedAddresses(host: string, policy: SourcePolicy, signa
   return addresses
 }
 
-/** Resolves a host and stops waiting when the signal aborts, because not every look-up can be cancelled. */
+/**
+ * Resolves a host and stops waiting when the signal aborts, because not every look-up can be
+ * cancelled.
+ */
 async function resolveHost(
   host: string,
   { policy, isInternal }: { policy: SourcePolicy; isInternal: boolean },
@@ -80,7 +84,8 @@ async function resolveHost(
   } catch (error) {
     signal.throwIfAborted()
     const fault = networkFault(host, error)
-    // Without allowed networks no internal name may be called, whatever the name server would return later.
+    // Without allowed networks no internal name may be called, whatever the name server would
+    // return later.
     if (isInternal && (!fault.transient || policy.allow.length === 0)) return []
     throw fault
   } finally {
@@ -100,13 +105,13 @@ function requestTo(address: string, url: URL, { headers, body }: RequestContent,
     headers: { ...headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }), host: url.host },
     signal,
     rejectUnauthorized: true,
-    ...(parseLiteral(host) ? {} : { servername: host.replace(/\.$/, '') }),
+    ...(parseIpLiteral(host) ? {} : { servername: host.replace(/\.$/, '') }),
   }
   return new Promise((resolve, reject) => {
     const request = isSecure ? httpsRequest(options) : httpRequest(options)
     let isConnected = false
-    const connecting = setTimeout(() => request.destroy(new Error('no connection')), connectMs)
-    const waiting = setTimeout(() => request.destroy(new Error('no response')), firstByteMs)
+    const connecting = setTimeout(() => request.destroy(new Error('no connection')), CONNECT_TIMEOUT_MS)
+    const waiting = setTimeout(() => request.destroy(new Error('no response')), RESPONSE_TIMEOUT_MS)
     const onConnect = () => {
       isConnected = true
       clearTimeout(connecting)
@@ -116,13 +121,15 @@ function requestTo(address: string, url: URL, { headers, body }: RequestContent,
       clearTimeout(waiting)
       resolve(result)
     })
-    // The next address is tried only if no connection was made. The listener stays for the lifetime of the request:
-    // the request may fail again after the response has started, and the response reports that error itself.
+    // The next address is tried only if no connection was made. The listener stays for the lifetime
+    // of the request: the request may fail again after the response has started, and the response
+    // reports that error itself.
     request.on('error', (error) => reject(isConnected ? networkFault(url.hostname, error) : error))
     request.once('close', () => {
       clearTimeout(connecting)
       clearTimeout(waiting)
-      // The connection closed without a response or an error, which happens if the server switches protocols.
+      // The connection closed without a response or an error, which happens if the server switches
+      // protocols.
       reject(networkFault(url.hostname, new Error('the connection was closed without a response')))
     })
     request.end(body)

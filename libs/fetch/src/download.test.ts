@@ -10,7 +10,8 @@ import { type DownloadOptions, download } from './download.ts'
 import { sourcePolicy } from './policy.ts'
 import { isSourceError } from './source-error.ts'
 
-// Large enough that a cut loses the buffered bytes (at most about 200 kB) and leaves a part to resume from.
+// The source is so large that a cut, which loses at most about 200 kB of buffered bytes, leaves a
+// part to resume from.
 const bytes = randomBytes(5_000_000)
 const sha256 = createHash('sha256').update(bytes).digest('hex')
 const policy = sourcePolicy({ allow: ['127.0.0.1'] })
@@ -30,21 +31,24 @@ afterEach(async () => {
   await rm(target, { force: true })
 })
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type Responder = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * Starts a source that responds to each request with the next function, and to all further requests with the last
- * one.
+ * Starts a source whose first request is handled by the first responder, and so on. The last
+ * responder handles all further requests.
  */
-async function source(...answers: Answer[]): Promise<LocalOrigin> {
-  let turn = 0
-  const origin = await startOrigin((request, response) => answers[Math.min(turn++, answers.length - 1)]?.(request, response))
+async function startSource(...responders: Responder[]): Promise<LocalOrigin> {
+  let requests = 0
+  const origin = await startOrigin((request, response) => responders[Math.min(requests++, responders.length - 1)]?.(request, response))
   origins.push(origin)
   return origin
 }
 
-/** Sends the whole file or the requested range, and cuts the connection after `cutAfter` bytes. */
-function sending(options: { cutAfter?: number; etag?: string; modified?: string; whole?: Buffer; ranges?: boolean } = {}): Answer {
+/**
+ * Returns a responder that sends the whole file or the requested range, and cuts the connection
+ * after `cutAfter` bytes.
+ */
+function sendFile(options: { cutAfter?: number; etag?: string; modified?: string; whole?: Buffer; ranges?: boolean } = {}): Responder {
   const { cutAfter = Number.POSITIVE_INFINITY, etag = '"v1"', modified, whole = bytes, ranges = true } = options
   return ({ headers }, response) => {
     const validator = etag.startsWith('"') ? etag : modified
@@ -68,7 +72,7 @@ function fetchFrom(origin: LocalOrigin, more: Partial<DownloadOptions> = {}) {
 
 test('a source is downloaded completely, with its hash and its progress', async () => {
   const progress: { bytes: number; total: number | undefined }[] = []
-  const origin = await source(sending())
+  const origin = await startSource(sendFile())
   expect(await fetchFrom(origin, { onProgress: (now) => progress.push(now) })).toEqual({
     bytes: 5_000_000,
     sha256,
@@ -84,7 +88,11 @@ test.each([
   ['date if the ETag is weak', { etag: 'W/"v1"', modified: 'Fri, 01 May 2026 12:00:00 GMT' }],
   ['date', { etag: '', modified: 'Fri, 01 May 2026 12:00:00 GMT' }],
 ])('a cut download is resumed by the %s', async (_, version) => {
-  const origin = await source(sending({ ...version, cutAfter: 2_000_000 }), sending({ ...version, cutAfter: 1_000_000 }), sending(version))
+  const origin = await startSource(
+    sendFile({ ...version, cutAfter: 2_000_000 }),
+    sendFile({ ...version, cutAfter: 1_000_000 }),
+    sendFile(version),
+  )
   expect(await fetchFrom(origin)).toMatchObject({ bytes: 5_000_000, sha256 })
   expect((await readFile(target)).equals(bytes)).toBe(true)
   const starts = origin.requests.map(({ headers }) => Number(/\d+/.exec(headers.range ?? '0')?.[0]))
@@ -93,17 +101,17 @@ test.each([
   expect(starts[2]).toBeGreaterThan(starts[1] ?? 0)
 })
 
-test.each<[string, Answer, Answer]>([
-  ['the source changed meanwhile', sending({ etag: '"old"', whole: randomBytes(6_000_000), cutAfter: 2_000_000 }), sending()],
-  ['the source knows no ranges', sending({ cutAfter: 2_000_000 }), sending({ ranges: false })],
-  ['there is no ETag and no date', sending({ etag: '', cutAfter: 2_000_000 }), sending({ etag: '' })],
+test.each<[string, Responder, Responder]>([
+  ['the source changed meanwhile', sendFile({ etag: '"old"', whole: randomBytes(6_000_000), cutAfter: 2_000_000 }), sendFile()],
+  ['the source does not support ranges', sendFile({ cutAfter: 2_000_000 }), sendFile({ ranges: false })],
+  ['there is no ETag and no date', sendFile({ etag: '', cutAfter: 2_000_000 }), sendFile({ etag: '' })],
 ])('a cut download restarts if %s', async (_, first, second) => {
-  const origin = await source(first, second)
+  const origin = await startSource(first, second)
   expect(await fetchFrom(origin)).toMatchObject({ bytes: 5_000_000, sha256 })
   expect((await readFile(target)).equals(bytes)).toBe(true)
 })
 
-test.each<[string, Answer]>([
+test.each<[string, Responder]>([
   [
     'a range that was not requested',
     ({ headers }, response) => {
@@ -120,13 +128,13 @@ test.each<[string, Answer]>([
   ],
   ['status 416', (_, response) => response.writeHead(416).end()],
 ])('a source is downloaded from the start if it responds with %s', async (_, respond) => {
-  const origin = await source(sending({ cutAfter: 2_000_000 }), respond, sending())
+  const origin = await startSource(sendFile({ cutAfter: 2_000_000 }), respond, sendFile())
   expect(await fetchFrom(origin)).toMatchObject({ sha256 })
   expect(origin.requests[2]?.headers.range).toBeUndefined()
 })
 
 test('a download is attempted at most three times', async () => {
-  const origin = await source(sending({ cutAfter: 10_000 }))
+  const origin = await startSource(sendFile({ cutAfter: 10_000 }))
   await expect(fetchFrom(origin)).rejects.toMatchObject({ code: 4001 })
   expect(origin.requests).toHaveLength(3)
   expect(await readdir(folder)).toEqual([])
@@ -136,14 +144,14 @@ test.each([
   [404, 1],
   [500, 3],
 ])('a download with status %d is attempted %d times, and leaves no file', async (status, tries) => {
-  const origin = await source((_, response) => response.writeHead(status).end())
+  const origin = await startSource((_, response) => response.writeHead(status).end())
   await expect(fetchFrom(origin)).rejects.toMatchObject({ code: 4001, status })
   expect(origin.requests).toHaveLength(tries)
   expect(await readdir(folder)).toEqual([])
 })
 
 test('the size limit applies to all attempts together', async () => {
-  const origin = await source(
+  const origin = await startSource(
     (_, response) => {
       response.writeHead(200, { etag: '"v1"' })
       response.write(bytes.subarray(0, 2_000_000), () => response.destroy())
@@ -159,32 +167,32 @@ test('the size limit applies to all attempts together', async () => {
 })
 
 test('every attempt resolves the name and checks the address again', async () => {
-  const origin = await source(sending({ cutAfter: 2_000_000 }), sending())
-  let turn = 0
-  const flipping = sourcePolicy({ allow: ['127.0.0.1'], resolve: async () => (turn++ === 0 ? ['127.0.0.1'] : ['127.0.0.2']) })
+  const origin = await startSource(sendFile({ cutAfter: 2_000_000 }), sendFile())
+  let lookUps = 0
+  const changingPolicy = sourcePolicy({ allow: ['127.0.0.1'], resolve: async () => (lookUps++ === 0 ? ['127.0.0.1'] : ['127.0.0.2']) })
   const url = `http://source.example:${origin.port}/video.mp4`
-  await expect(download(url, target, { policy: flipping, limits })).rejects.toMatchObject({ code: 4004 })
+  await expect(download(url, target, { policy: changingPolicy, limits })).rejects.toMatchObject({ code: 4004 })
   expect(origin.requests).toHaveLength(1)
   expect(await readdir(folder)).toEqual([])
 })
 
-test('the time limit applies to all attempts together', async () => {
-  const origin = await source((_, response) => response.write('x'))
+test('a download that exceeds the time limit fails and is not attempted again', async () => {
+  const origin = await startSource((_, response) => response.write('x'))
   await expect(fetchFrom(origin, { limits: { ...limits, timeoutMs: 200 } })).rejects.toMatchObject({ code: 4001, transient: false })
   expect(origin.requests).toHaveLength(1)
 })
 
 test('an aborted signal ends the download and deletes the file', async () => {
-  const leaving = new AbortController()
-  const origin = await source((_, response) => response.write(bytes))
-  const fetching = fetchFrom(origin, { signal: leaving.signal, onProgress: () => leaving.abort() })
+  const controller = new AbortController()
+  const origin = await startSource((_, response) => response.write(bytes))
+  const fetching = fetchFrom(origin, { signal: controller.signal, onProgress: () => controller.abort() })
   await expect(fetching).rejects.toMatchObject({ name: 'AbortError' })
   expect(await readdir(folder)).toEqual([])
 })
 
 test('a failure of the local disk is not reported as an error of the source, and is not retried', async () => {
-  const origin = await source(sending())
-  // A link, so that the clean-up deletes only the link.
+  const origin = await startSource(sendFile())
+  // The target is a link, so the clean-up deletes only the link.
   await symlink('/dev/full', target)
   const error = await fetchFrom(origin).catch((fault: unknown) => fault)
   expect(isSourceError(error)).toBe(false)

@@ -5,11 +5,11 @@ import { backoffMs } from '@vitascope/concurrency'
 import { type BodyLimits, tooLarge } from './guarded-body.ts'
 import { type GuardedRequest, type GuardedResponse, guardedGet } from './guarded-get.ts'
 import type { SourcePolicy } from './policy.ts'
-import { announcedBytes, getValidator, parseContentRange } from './response-headers.ts'
+import { getContentLength, getValidator, parseContentRange } from './response-headers.ts'
 import { isSourceError, SourceError } from './source-error.ts'
 
 export interface DownloadLimits extends BodyLimits {
-  /** Time limit for all attempts together. */
+  /** Time limit in ms for all attempts together. */
   timeoutMs: number
   /** Maximum number of attempts; 3 by default. */
   maxAttempts?: number
@@ -22,8 +22,8 @@ export interface DownloadOptions {
   limits: DownloadLimits
   signal?: AbortSignal
   /**
-   * Called for every chunk. `total` is undefined if the source does not report it. After a restart `bytes` starts
-   * from 0.
+   * Called for every chunk. `total` is undefined if the source does not report it. After a restart
+   * `bytes` starts from 0.
    */
   onProgress?: (progress: { bytes: number; total: number | undefined }) => void
 }
@@ -36,7 +36,7 @@ export interface DownloadResult {
   contentType: string
 }
 
-/** The part of the source that is in the file. */
+/** State of a download: the part of the source that is in the file. */
 interface Part {
   bytes: number
   total: number | undefined
@@ -45,8 +45,8 @@ interface Part {
 }
 
 /**
- * Downloads a source to a file, which is overwritten. After a broken connection it resumes if the source is unchanged, else it
- * restarts. A failed download deletes the file.
+ * Downloads a source to a file, which is overwritten. After a broken connection it resumes if the
+ * source is unchanged, else it restarts. A failed download deletes the file.
  */
 export async function download(url: string, targetFile: string, options: DownloadOptions): Promise<DownloadResult> {
   const { maxAttempts = 3, backoffMs: minMs = 500 } = options.limits
@@ -103,8 +103,9 @@ async function requestRest(url: string, part: Part, request: GuardedRequest): Pr
 }
 
 /**
- * Prepares the file for the body of a response. A 206 response must continue exactly at the end of the file and be of
- * the same version, else this throws. A 200 response restarts.
+ * Prepares the file for the body of a response. A 206 response must continue exactly at the end of
+ * the file and be of the same version, else this throws. A 200 response contains the source from
+ * its start, so the file is truncated.
  */
 async function prepareFile({ status, headers }: GuardedResponse, file: FileHandle, part: Part, limits: BodyLimits): Promise<void> {
   const validator = getValidator(headers)
@@ -116,14 +117,17 @@ async function prepareFile({ status, headers }: GuardedResponse, file: FileHandl
     return
   }
   await file.truncate(0)
-  Object.assign(part, emptyPart(), { total: announcedBytes(headers), validator })
+  Object.assign(part, emptyPart(), { total: getContentLength(headers), validator })
 }
 
 function emptyPart(): Part {
   return { bytes: 0, total: undefined, hash: createHash('sha256'), validator: undefined }
 }
 
-/** Resets the part, which no longer matches the source, so that the next attempt restarts. */
+/**
+ * Resets the part, which no longer matches the source, so that the next attempt restarts. Returns
+ * the error of this attempt.
+ */
 function restartPart(part: Part): SourceError {
   Object.assign(part, emptyPart())
   return new SourceError(4001, 'the source changed while it was being fetched', { transient: true })

@@ -1,14 +1,15 @@
 import ipaddr from 'ipaddr.js'
-import { parseLiteral } from './literal.ts'
+import { parseIpLiteral } from './ip-literal.ts'
 import type { SourcePolicy } from './policy.ts'
 
 /**
- * Returns whether an address is not public and not allowed by the policy. A text that is not an address is forbidden
- * too. IPv4 is public unless listed. IPv6 is public only within 2000::/3, except some networks that are tunnels or have a special use;
- * mapped, compatible, NAT64 and local addresses are outside of it.
+ * Returns whether an address is not public and not allowed by the policy. A text that is not an
+ * address is forbidden too. IPv4 is public unless listed. IPv6 is public only within 2000::/3,
+ * except some networks that are tunnels or have a special use; mapped, compatible, NAT64 and local
+ * addresses are outside of it.
  */
 export function isForbiddenAddress(text: string, policy: SourcePolicy): boolean {
-  const address = parseLiteral(text)
+  const address = parseIpLiteral(text)
   if (!address) return true
   if (policy.allow.some(([network, bits]) => isWithin(address, network, bits))) return false
   const forbidden = address.kind() === 'ipv4' ? forbiddenIPv4 : forbiddenIPv6

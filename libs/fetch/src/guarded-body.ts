@@ -1,27 +1,27 @@
 import type { IncomingMessage } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
-import { announcedBytes } from './response-headers.ts'
+import { getContentLength } from './response-headers.ts'
 import { networkFault, SourceError } from './source-error.ts'
 
 export interface BodyLimits {
   maxBytes: number
-  /** Minimum rate of the source. */
+  /** Minimum rate of the source; there is none by default. */
   minBytesPerSecond?: number
   /**
-   * Period in ms over which the rate is measured; 30 s by default. Only time spent waiting for the source counts, not
-   * time spent waiting for the reader.
+   * Period in ms over which the rate is measured; 30,000 by default. Only time spent waiting for
+   * the source counts, not time spent waiting for the reader.
    */
   rateWindowMs?: number
 }
 
-const checksPerWindow = 10
+const CHECKS_PER_WINDOW = 10
 
 /**
- * Returns the body of a response with limits applied. The body ends after its last byte, or fails with a `SourceError` or the signal's
- * reason.
+ * Returns the body of a response with limits applied. The body ends after its last byte, or fails
+ * with a `SourceError` or the signal's reason.
  */
 export function guardedBody(result: IncomingMessage, host: string, limits: BodyLimits, signal: AbortSignal): Readable {
-  const announced = announcedBytes(result.headers)
+  const announced = getContentLength(result.headers)
   let bytes = 0
   const body = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -45,7 +45,8 @@ export function guardedBody(result: IncomingMessage, host: string, limits: BodyL
   result.once('close', () => {
     if (!result.complete) body.destroy(cutShort(host))
   })
-  // A body that fails before it has a reader must not end the process. A later reader gets the error.
+  // A body that fails before it has a reader must not end the process. A later reader gets the
+  // error.
   body.on('error', () => {})
   return result.pipe(body)
 }
@@ -58,15 +59,16 @@ function cutShort(host: string): SourceError {
   return new SourceError(4001, `${host} closed the connection before the end of the body`, { transient: true })
 }
 
+/** Fails the body if the source sends too slowly. Returns a function that ends the check. */
 function watchRate(body: Transform, count: () => number, host: string, { minBytesPerSecond = 0, rateWindowMs = 30_000 }: BodyLimits) {
   if (minBytesPerSecond <= 0) return () => {}
-  const tickMs = Math.ceil(rateWindowMs / checksPerWindow)
+  const tickMs = Math.ceil(rateWindowMs / CHECKS_PER_WINDOW)
   let ticks = 0
   let bytesBefore = 0
   const timer = setInterval(() => {
     // While the reader's buffer is full, no data can arrive.
     if (body.readableLength >= body.readableHighWaterMark) return
-    if (++ticks < checksPerWindow) return
+    if (++ticks < CHECKS_PER_WINDOW) return
     const rate = ((count() - bytesBefore) * 1000) / rateWindowMs
     if (rate < minBytesPerSecond) body.destroy(new SourceError(4001, `${host} sends less than ${minBytesPerSecond} bytes a second`))
     ticks = 0

@@ -24,8 +24,8 @@ async function origin(listener: Parameters<typeof startOrigin>[0]): Promise<Loca
 }
 
 async function get(url: string, policy: SourcePolicy = local) {
-  const answer = await guardedGet(url, { ...limits, policy })
-  return { ...answer, text: String(await buffer(answer.body)) }
+  const response = await guardedGet(url, { ...limits, policy })
+  return { ...response, text: String(await buffer(response.body)) }
 }
 
 test('returns status, headers and body, and sends no headers of the platform', async () => {
@@ -71,27 +71,27 @@ describe('addresses', () => {
     'wiki.corp',
     'metadata.internal',
     'router.home.arpa',
-  ])('a response does not reveal %s, which is known only in a private network', async (host) => {
-    const output = async (resolve: () => Promise<readonly string[]>) => {
+  ])('the error for %s does not reveal whether the name exists in a private network', async (host) => {
+    const describeError = async (resolve: () => Promise<readonly string[]>) => {
       const { code, message, transient } = await get(`http://${host}/`, sourcePolicy({ resolve })).catch((error) => error)
       return { code, message, transient }
     }
     const failing = (code: string) => async () => {
       throw Object.assign(new Error(`queryA ${code}`), { code })
     }
-    const answers = [
-      await output(async () => ['10.1.2.3']),
-      await output(async () => []),
-      await output(failing('ENOTFOUND')),
-      await output(failing('ENODATA')),
-      await output(failing('EAI_AGAIN')),
-      await output(failing('ESERVFAIL')),
+    const errors = [
+      await describeError(async () => ['10.1.2.3']),
+      await describeError(async () => []),
+      await describeError(failing('ENOTFOUND')),
+      await describeError(failing('ENODATA')),
+      await describeError(failing('EAI_AGAIN')),
+      await describeError(failing('ESERVFAIL')),
     ]
-    expect(answers).toEqual(Array(6).fill(answers[0]))
-    expect(answers[0]).toMatchObject({ code: 4004, message: expect.stringContaining('VITASCOPE_SOURCE_ALLOW') })
+    expect(errors).toEqual(Array(6).fill(errors[0]))
+    expect(errors[0]).toMatchObject({ code: 4004, message: expect.stringContaining('VITASCOPE_SOURCE_ALLOW') })
   })
 
-  test('an internal name in an allowed network is called, and can be retried while the name server does not respond', async () => {
+  test('an internal name in an allowed network is called, and a failed look-up of it can be retried', async () => {
     const canary = await origin((_, response) => response.end('caught'))
     const resolve = async () => ['127.0.0.1']
     expect(await get(`http://storage:${canary.port}/`, sourcePolicy({ resolve, allow: ['127.0.0.1/32'] }))).toMatchObject({
@@ -108,9 +108,9 @@ describe('addresses', () => {
     const resolve = async () => {
       throw Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' })
     }
-    await expect(get('http://nobody.example.com/', sourcePolicy({ resolve }))).rejects.toMatchObject({
+    await expect(get('http://missing.example.com/', sourcePolicy({ resolve }))).rejects.toMatchObject({
       code: 4001,
-      message: 'there is no host named nobody.example.com',
+      message: 'there is no host named missing.example.com',
     })
   })
 
@@ -132,7 +132,7 @@ describe('addresses', () => {
     expect(canary.connections()).toBe(0)
   })
 
-  test('a name without addresses, and a failed lookup, are reported as unreachable', async () => {
+  test('a name without addresses, and a failed look-up, are reported as unreachable', async () => {
     await expect(get('http://example.com/', sourcePolicy({ resolve: async () => [] }))).rejects.toMatchObject({ code: 4001 })
     const failing = async () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }))
     await expect(get('http://example.com/', sourcePolicy({ resolve: failing }))).rejects.toMatchObject({
@@ -144,12 +144,12 @@ describe('addresses', () => {
 
   test('a name is resolved once, and the connection uses the address that was checked', async () => {
     const { port, requests } = await origin((_, response) => response.end('bytes'))
-    let turn = 0
-    // The first look-up returns the allowed address and later ones a private address: a second look-up would lead to
-    // 10.1.2.3 and fail.
-    const policy = sourcePolicy({ allow: ['127.0.0.1'], resolve: async () => (turn++ === 0 ? ['127.0.0.1'] : ['10.1.2.3']) })
+    let lookUps = 0
+    // The first look-up returns the allowed address and later ones a private address: a second
+    // look-up would lead to 10.1.2.3 and fail.
+    const policy = sourcePolicy({ allow: ['127.0.0.1'], resolve: async () => (lookUps++ === 0 ? ['127.0.0.1'] : ['10.1.2.3']) })
     expect(await get(`http://source.example:${port}/`, policy)).toMatchObject({ text: 'bytes' })
-    expect(turn).toBe(1)
+    expect(lookUps).toBe(1)
     expect(requests[0]?.headers.host).toBe(`source.example:${port}`)
     await expect(get(`http://source.example:${port}/`, policy)).rejects.toMatchObject({ code: 4004 })
   })
@@ -160,7 +160,7 @@ describe('addresses', () => {
     expect(await get(`http://source.example:${port}/`, policy)).toMatchObject({ text: 'bytes' })
   })
 
-  test('TLS verifies the host name, not the address, and requires a valid certificate', async () => {
+  test('TLS requests the certificate of the host name, not of the address, and a failed handshake is reported', async () => {
     const names: string[] = []
     const server = createTlsServer({
       SNICallback: (name, done) => {
@@ -194,14 +194,14 @@ describe('redirects', () => {
     expect(await get(url('/a/b'))).toMatchObject({ text: '/c' })
   })
 
-  const hidden = [
+  const forbiddenAddresses = [
     'http://127.0.0.2:PORT/',
     'http://0x7f000002:PORT/',
     'http://[::ffff:7f00:2]:PORT/',
     'http://localhost.:PORT/',
     '//127.2:PORT/',
   ]
-  const others = [
+  const otherForbiddenUrls = [
     'file:///etc/passwd',
     'ftp://example.com/',
     'data:,x',
@@ -211,7 +211,7 @@ describe('redirects', () => {
     'http://10.1.2.3/',
   ]
   const statuses = [301, 302, 303, 307, 308]
-  test.each([...hidden, ...others].map((location, i) => [statuses[i % 5] ?? 301, location] as const))(
+  test.each([...forbiddenAddresses, ...otherForbiddenUrls].map((location, i) => [statuses[i % 5] ?? 301, location] as const))(
     'status %d to %s is rejected',
     async (status, location) => {
       const canary = await origin((_, response) => response.end('caught'))
@@ -225,17 +225,17 @@ describe('redirects', () => {
   )
 
   test.each([
-    ['five are allowed', 5, true],
-    ['six are too many', 6, false],
-    ['twenty are too many', 20, false],
-    ['a loop is too many', Number.POSITIVE_INFINITY, false],
-  ])('limits the number of redirects: %s', async (_, hops, fine) => {
+    ['five are followed', 5, true],
+    ['six are rejected', 6, false],
+    ['twenty are rejected', 20, false],
+    ['a loop is rejected', Number.POSITIVE_INFINITY, false],
+  ])('limits the number of redirects: %s', async (_, hops, isAllowed) => {
     const { url, requests } = await origin((request, response) => {
       const hop = Number(request.url?.slice(1))
       if (hop >= hops) response.end('there')
       else response.writeHead(302, { location: `/${hop + 1}` }).end()
     })
-    if (fine) expect(await get(url('/0'))).toMatchObject({ text: 'there' })
+    if (isAllowed) expect(await get(url('/0'))).toMatchObject({ text: 'there' })
     else await expect(get(url('/0'))).rejects.toMatchObject({ code: 4001, message: 'the source redirects more than 5 times' })
     expect(requests).toHaveLength(6)
   })
@@ -286,7 +286,7 @@ describe('responses', () => {
     ['gzip', gzipSync(Buffer.alloc(64 << 20))],
     ['br', brotliCompressSync(Buffer.alloc(64 << 20))],
     ['x-unknown', Buffer.from('x')],
-  ])('a body in %s is rejected unread', async (encoding, bytes) => {
+  ])('a body with the encoding %s is rejected', async (encoding, bytes) => {
     const { url } = await origin((_, response) => response.setHeader('content-encoding', encoding).end(bytes))
     await expect(get(url('/'))).rejects.toMatchObject({ code: 4001 })
   })
@@ -300,7 +300,7 @@ describe('responses', () => {
     let sent = 0
     const { url } = await origin((_, response) => {
       const send = () => {
-        for (let room = true; room && !response.destroyed; sent += 65_536) room = response.write(Buffer.alloc(65_536))
+        for (let canWrite = true; canWrite && !response.destroyed; sent += 65_536) canWrite = response.write(Buffer.alloc(65_536))
       }
       response.on('drain', send)
       send()
@@ -336,7 +336,7 @@ describe('responses', () => {
     expect(await buffer(body)).toHaveLength(1 << 20)
   })
 
-  test.each(['headers', 'body'])('a source that stops in its %s is aborted at the time limit', async (where) => {
+  test.each(['headers', 'body'])('a source that stops before the end of its %s is aborted at the time limit', async (where) => {
     const { url } = await origin((_, response) => {
       if (where === 'body') response.write('x')
     })
@@ -358,22 +358,22 @@ describe('responses', () => {
   test.each(['before', 'while looking up', 'while waiting', 'while reading'])(
     'a signal that is aborted %s ends the request with its own reason',
     async (when) => {
-      const leaving = new AbortController()
-      const reason = new Error('left')
+      const controller = new AbortController()
+      const reason = new Error('cancelled')
       const { url, port } = await origin((_, response) => {
         if (when === 'while reading') response.write('x')
-        else leaving.abort(reason)
+        else controller.abort(reason)
       })
       const resolve = () => {
-        leaving.abort(reason)
+        controller.abort(reason)
         return new Promise<string[]>(() => {})
       }
-      if (when === 'before') leaving.abort(reason)
+      if (when === 'before') controller.abort(reason)
       const source = when === 'while looking up' ? `http://source.example:${port}/` : url('/')
       const policy = sourcePolicy({ allow: ['127.0.0.1'], resolve })
       const reading = (async () => {
-        const { body } = await guardedGet(source, { ...limits, policy, signal: leaving.signal })
-        leaving.abort(reason)
+        const { body } = await guardedGet(source, { ...limits, policy, signal: controller.signal })
+        controller.abort(reason)
         return buffer(body)
       })()
       await expect(reading).rejects.toBe(reason)

@@ -40,7 +40,7 @@ test('returns any status, and does not follow redirects', async () => {
   expect(redirectTarget.connections()).toBe(0)
 })
 
-test('reads only the start of a long response, and aborts a slow one at the time limit', async () => {
+test('reads only the start of a long response, and ends a slow one at the time limit, both without an error', async () => {
   let isCut = false
   const origin = await receiver((request, response) => {
     if (request.url === '/slow') {
@@ -57,7 +57,7 @@ test('reads only the start of a long response, and aborts a slow one at the time
   expect(isCut).toBe(true)
 })
 
-test('no response is an error, and a forbidden address is never contacted', async () => {
+test('throws if there is no response, and never connects to a forbidden address', async () => {
   const silent = await receiver(() => {})
   await expect(post(silent.url('/'), { timeoutMs: 200 })).rejects.toMatchObject({ code: 4001 })
   const before = silent.connections()

@@ -7,18 +7,25 @@ export interface GuardedPost {
   policy: SourcePolicy
   headers: Readonly<Record<string, string>>
   body: string
-  /** Time limit for the request and its response. */
+  /**
+   * Time limit in ms for the request and its response. After the status, it ends the response body
+   * without an error.
+   */
   timeoutMs: number
   signal?: AbortSignal
 }
 
-/** Maximum bytes of the response body that are read, so that the receiver is not cut off while it sends. */
+/**
+ * A response body up to this size is read completely, so that the receiver can send it without an
+ * error.
+ */
 const MAX_RESPONSE_BYTES = 64 * 1024
 
 /**
- * POSTs a small body to a URL that a caller provided: http or https, at a public address or one that the policy
- * allows. Redirects are not followed and the response body is ignored. Returns any status. Throws a `SourceError` if
- * there is no response, and the reason of the caller's signal.
+ * POSTs a small body to a URL that a caller provided: http or https, at a public address or one
+ * that the policy allows. Redirects are not followed and the response body is ignored. Returns any
+ * status. Throws a `SourceError` if the address is forbidden or there is no response, and the
+ * reason of the caller's signal if it aborts before that.
  */
 export async function guardedPost(url: string, { policy, headers, body, timeoutMs, signal }: GuardedPost): Promise<{ status: number }> {
   const timeout = new AbortController()
@@ -35,7 +42,10 @@ export async function guardedPost(url: string, { policy, headers, body, timeoutM
   }
 }
 
-/** Reads the body until it ends, exceeds the limit, or the connection ends. The status is already known. */
+/**
+ * Reads the body until it ends, exceeds the limit, or is aborted. It never throws, because the
+ * status is already known.
+ */
 function ignoreBody(result: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0

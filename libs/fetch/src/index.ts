@@ -1,15 +1,18 @@
-/** Problems that are visible in a URL itself, for field errors. */
+/** Checks a URL without resolving its name, for field errors. */
 export { checkUrl } from './check-url.ts'
 /** Download to a file: resumed after a lost connection, hashed, with limits. */
 export { type DownloadLimits, type DownloadOptions, type DownloadResult, download } from './download.ts'
-/** Addresses that must not be called. */
+/** Checks an address against a policy. */
 export { isForbiddenAddress } from './forbidden-address.ts'
 export type { BodyLimits } from './guarded-body.ts'
 /** A guarded GET that follows redirects. */
 export { type GuardedRequest, type GuardedResponse, guardedGet } from './guarded-get.ts'
 /** A guarded POST of a small body, for webhooks. */
 export { type GuardedPost, guardedPost } from './guarded-post.ts'
-/** Addresses that may be called. `checkNetwork` validates an item of the allow list. */
+/**
+ * The policy decides which addresses may be called. `checkNetwork` validates an item of its allow
+ * list.
+ */
 export { checkNetwork, type Network, type SourcePolicy, sourcePolicy } from './policy.ts'
 /** Name resolution. */
 export type { Resolve } from './resolve-name.ts'

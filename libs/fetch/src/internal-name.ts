@@ -1,10 +1,13 @@
 /**
- * Top-level domains that are reserved for or widely used in private networks (RFC 6762 appendix G, ICANN's
- * `internal`, Kubernetes' `svc`).
+ * Top-level domains that are reserved for or widely used in private networks (RFC 6762 appendix G,
+ * ICANN's `internal`, Kubernetes' `svc`).
  */
 const PRIVATE_DOMAINS = new Set(['corp', 'home', 'internal', 'intranet', 'lan', 'local', 'localdomain', 'localhost', 'private', 'svc'])
 
-/** Returns whether only the local network can resolve a host name: a single label, or a name below a private domain. */
+/**
+ * Returns whether only the local network can resolve a host name: a single label, or a name below a
+ * private domain.
+ */
 export function isInternalName(host: string): boolean {
   let end = host.length
   while (host[end - 1] === '.') end--

@@ -12,14 +12,16 @@ export interface SourcePolicy {
 export type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /**
- * Creates a policy from the CIDR ranges of `VITASCOPE_SOURCE_ALLOW`. Throws for an invalid one. Names are resolved by
- * `resolveName` by default.
+ * Creates a policy from the CIDR ranges of `VITASCOPE_SOURCE_ALLOW`. Throws for an invalid one.
+ * Names are resolved by `resolveName` by default.
  */
 export function sourcePolicy({ allow = [], resolve = resolveName }: { allow?: readonly string[]; resolve?: Resolve } = {}): SourcePolicy {
   return { allow: allow.map(parseNetwork), resolve }
 }
 
-/** Returns the problem of a CIDR range or address of the allow list, or undefined if it is valid. */
+/**
+ * Returns the problem of a CIDR range or address of the allow list, or undefined if it is valid.
+ */
 export function checkNetwork(text: string): string | undefined {
   const [address = '', bits, ...extraParts] = text.split('/')
   const family = isIP(address)

@@ -6,7 +6,7 @@ import { resolveName } from './resolve-name.ts'
 
 let folder: string
 let hosts: string
-const never = new AbortController().signal
+const neverAborted = new AbortController().signal
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vitascope-hosts-'))
   hosts = join(folder, 'hosts')
@@ -18,15 +18,17 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 test('the hosts file has priority, returns all addresses of a name, and ignores case and a trailing dot', async () => {
-  expect(await resolveName('STORAGE.example.', never, hosts)).toEqual(['192.0.2.7', '2001:db8::7'])
-  expect(await resolveName('store', never, hosts)).toEqual(['192.0.2.7'])
+  expect(await resolveName('STORAGE.example.', neverAborted, hosts)).toEqual(['192.0.2.7', '2001:db8::7'])
+  expect(await resolveName('store', neverAborted, hosts)).toEqual(['192.0.2.7'])
 })
 
 test('a name of one label is resolved by the system', async () => {
-  expect(await resolveName('localhost', never, join(folder, 'none'))).toEqual(expect.arrayContaining([expect.stringMatching(/^(127|::1)/)]))
+  expect(await resolveName('localhost', neverAborted, join(folder, 'none'))).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^(127|::1)/)]),
+  )
 })
 
-test('an aborted look-up ends', async () => {
+test('an aborted look-up is rejected with the reason of the signal', async () => {
   const aborted = AbortSignal.abort(new Error('given up'))
   await expect(resolveName('nobody.example', aborted, hosts)).rejects.toThrow('given up')
 })

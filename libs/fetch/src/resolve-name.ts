@@ -1,18 +1,23 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
-import { parseLiteral } from './literal.ts'
+import { parseIpLiteral } from './ip-literal.ts'
 
-/** Returns all addresses of a name as text. Stops when the signal aborts. */
+/**
+ * Returns all addresses of a name as text. Throws if there are none. Not every look-up ends when
+ * the signal aborts, so callers must not rely on it.
+ */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>
 
-/** Timeout of one query to one name server; each query is attempted three times. */
+/** Timeout of one attempt of a query to one name server. */
 const QUERY_TIMEOUT_MS = 2_000
+const MAX_ATTEMPTS = 3
 const HOSTS_FILE = '/etc/hosts'
 
 /**
- * Resolves a name by the hosts file, else by DNS. Only single-label names, which the local network completes, use the
- * system's resolver (getaddrinfo). That resolver occupies one of libuv's few threads until it ends and cannot be
- * cancelled, so names with an unresponsive name server would block all other look-ups.
+ * Resolves a name by the hosts file, else by DNS. Only single-label names, which the system
+ * completes with its search domains, use the system's resolver (getaddrinfo). That resolver
+ * occupies one of libuv's few threads until it ends and cannot be cancelled, so names with an
+ * unresponsive name server would block all other look-ups.
  */
 export async function resolveName(host: string, signal: AbortSignal, hostsFile = HOSTS_FILE): Promise<readonly string[]> {
   const name = host.replace(/\.$/, '').toLowerCase()
@@ -22,10 +27,12 @@ export async function resolveName(host: string, signal: AbortSignal, hostsFile =
   return queryNameServers(name, signal)
 }
 
-/** Queries the name servers. There is no limit on concurrent queries, since they occupy no thread. */
+/**
+ * Queries the name servers. There is no limit on concurrent queries, since they occupy no thread.
+ */
 async function queryNameServers(name: string, signal: AbortSignal): Promise<readonly string[]> {
   // A new resolver uses the current name servers, and `cancel` affects only its own queries.
-  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 3 })
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: MAX_ATTEMPTS })
   const cancel = () => resolver.cancel()
   signal.addEventListener('abort', cancel, { once: true })
   try {
@@ -44,6 +51,6 @@ async function queryNameServers(name: string, signal: AbortSignal): Promise<read
 function addressesInHosts(hosts: string, name: string): string[] {
   return hosts.split('\n').flatMap((line) => {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/)
-    return parseLiteral(address) && names.includes(name) ? [address] : []
+    return parseIpLiteral(address) && names.includes(name) ? [address] : []
   })
 }

@@ -4,24 +4,25 @@ const typeA = 1
 const typeCname = 5
 const typeAaaa = 28
 
-/** Response to a DNS query. */
-export interface DnsRecord {
+/** Addresses, or an alias with its addresses, that answer a DNS query. */
+export interface DnsAnswer {
   a?: readonly string[]
   aaaa?: readonly Uint8Array[]
   cname?: string
 }
 
 /**
- * Starts a name server on 127.0.0.1:53 whose responses have a TTL of 0. `answer` is called once for each A or AAAA
- * query.
+ * Starts a name server on 127.0.0.1:53 whose responses have a TTL of 0. `answer` is called once for
+ * each A or AAAA query. If it returns undefined, the name does not exist. If it returns `silence`,
+ * no response is sent.
  */
 export async function startDnsStub(
-  answer: (name: string, type: 'A' | 'AAAA') => DnsRecord | 'silence' | undefined,
+  answer: (name: string, type: 'A' | 'AAAA') => DnsAnswer | 'silence' | undefined,
 ): Promise<{ stop(): void }> {
   const socket = createSocket('udp4')
   socket.on('message', (query, from) => {
     const { name, type, end } = parseQuestion(query)
-    const response = type === typeA ? answer(name, 'A') : type === typeAaaa ? answer(name, 'AAAA') : ({} as DnsRecord)
+    const response = type === typeA ? answer(name, 'A') : type === typeAaaa ? answer(name, 'AAAA') : ({} as DnsAnswer)
     if (response === 'silence') return
     const records: Buffer[] = []
     if (response?.cname) records.push(record(name, typeCname, encodeName(response.cname)))

@@ -1,4 +1,7 @@
-/** Hosts as an attacker would write them. Each is, or may be interpreted as, an address that is not public. */
+/**
+ * Hosts as an attacker would write them. Each is, or may be interpreted as, an address that is not
+ * public.
+ */
 export const forbiddenHosts: readonly string[] = [
   // loopback: decimal, octal, hexadecimal, short, mixed, escaped, fullwidth
   '127.0.0.1',
@@ -32,7 +35,8 @@ export const forbiddenHosts: readonly string[] = [
   '0.0.0.0',
   '0x0',
   '0.1.2.3',
-  // private, link-local, metadata, carrier-grade NAT and the rest of IPv4 that is not public
+  // private, link-local, metadata, carrier-grade NAT and all other IPv4 networks that are not
+  // public
   '10.1.2.3',
   '10.66051',
   '0x0a010203',
@@ -62,7 +66,8 @@ export const forbiddenHosts: readonly string[] = [
   '240.0.0.1',
   '255.255.255.255',
   '4294967295',
-  // IPv6: loopback, unspecified, mapped, compatible, NAT64, 6to4, Teredo, local, multicast, documentation
+  // IPv6: loopback, unspecified, mapped, compatible, NAT64, 6to4, Teredo, local, multicast,
+  // documentation
   '[::1]',
   '[0:0:0:0:0:0:0:1]',
   '[0000:0000:0000:0000:0000:0000:0000:0001]',

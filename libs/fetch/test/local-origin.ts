@@ -6,7 +6,7 @@ export interface LocalOrigin {
   /** Returns the URL of a path at the literal address 127.0.0.1. */
   url(path: string): string
   requests: IncomingMessage[]
-  /** Number of TCP connections, successful or not. */
+  /** Number of accepted TCP connections, with or without a request. */
   connections(): number
   close(): Promise<void>
 }

@@ -6,12 +6,12 @@ import { connect, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { download, guardedGet, isSourceError, sourcePolicy } from '@vitascope/fetch'
-import { type DnsRecord, startDnsStub } from './dns-stub.ts'
+import { type DnsAnswer, startDnsStub } from './dns-stub.ts'
 import { forbiddenHosts } from './forbidden-hosts.ts'
 
-// Runs in its own network namespace, whose loopback has a public address and private ones. Prints as JSON how the
-// guard behaves there with production settings: no allow list, the name servers of resolv.conf. The argument is a
-// scratch folder.
+// This program runs in its own network namespace, whose loopback interface has a public address and
+// private ones. It prints as JSON how the guarded client behaves there with production settings: no
+// allow list, and the name servers of resolv.conf. The argument is a scratch folder.
 const scratch = process.argv[2] ?? ''
 const publicAddress = '93.184.216.34'
 const canaryAddresses = ['169.254.169.254', '10.1.2.3', 'fd00::1', '127.0.0.1', '::1']
@@ -25,7 +25,7 @@ const origins = await Promise.all(ports.map(startOrigin))
 const secure = await startSecureOrigin()
 const dns = await startDnsStub(createAnswers())
 
-for (const address of canaryAddresses) for (const port of ports) await touch(address, port)
+for (const address of canaryAddresses) for (const port of ports) await connectTo(address, port)
 const canaryHits = hits
 hits = 0
 
@@ -39,7 +39,7 @@ const report = {
     await outcome(`https://${publicAddress}/ok`),
   ],
   spellings: tally(await Promise.all(forbiddenHosts.flatMap((host) => [outcome(`http://${host}/`), outcome(`http://${host}:8080/`)]))),
-  names: await outcomes(['mixed.test', 'alias.test', 'six.test', 'private.test'].map((name) => `http://${name}/`)),
+  names: await outcomes(['mixed.test', 'alias.test', 'ipv6.test', 'private.test'].map((name) => `http://${name}/`)),
   redirects: tally(
     await outcomes(redirectTargets().map(([status, to]) => `http://${publicAddress}/to?status=${status}&url=${encodeURIComponent(to)}`)),
   ),
@@ -52,16 +52,16 @@ console.log(JSON.stringify(report))
 for (const server of [...canaries, ...origins, ...(secure ? [secure] : [])]) server.close()
 dns.stop()
 
-function createAnswers(): (name: string, type: 'A' | 'AAAA') => DnsRecord | 'silence' | undefined {
+function createAnswers(): (name: string, type: 'A' | 'AAAA') => DnsAnswer | 'silence' | undefined {
   let flips = 0
   let later = 0
-  const six = Buffer.from('fd000000000000000000000000000001', 'hex')
+  const privateIpv6 = Buffer.from('fd000000000000000000000000000001', 'hex')
   return (name, type) => {
     if (name === 'public.test' || name === 'foreign.test') return { a: [publicAddress] }
     if (name === 'private.test') return { a: ['10.1.2.3'] }
     if (name === 'mixed.test') return { a: [publicAddress, '169.254.169.254'] }
     if (name === 'alias.test') return { cname: 'inside.test', a: ['10.1.2.3'] }
-    if (name === 'six.test') return { a: [publicAddress], aaaa: [six] }
+    if (name === 'ipv6.test') return { a: [publicAddress], aaaa: [privateIpv6] }
     if (name === 'flip.test') return type === 'AAAA' ? {} : { a: [flips++ % 2 === 0 ? publicAddress : '10.1.2.3'] }
     if (name === 'later.test') return type === 'AAAA' ? {} : { a: [later++ === 0 ? publicAddress : '169.254.169.254'] }
     return name.endsWith('.dead.test') ? 'silence' : undefined
@@ -86,9 +86,12 @@ async function resumeAfterFlip(): Promise<string> {
   return fetching.then(() => 'fetched', formatCode)
 }
 
-/** Unanswered look-ups block neither other look-ups nor libuv's threads. */
+/**
+ * Returns the results of look-ups without a response, and of another look-up and a file access at
+ * the same time.
+ */
 async function testUnansweredLookups() {
-  // The maximum number of queries that fit in the stub's buffer.
+  // More queries would not fit in the receive buffer of the stub.
   let waiting = 50
   const dead = Array.from({ length: waiting }, (_, n) =>
     guardedGet(`http://n${n}.dead.test/`, { ...limits, timeoutMs: 5_000, policy }).then(String, (error: unknown) => {
@@ -131,8 +134,8 @@ async function startCanary(address: string, port: number) {
   return server
 }
 
-/** Verifies that a canary records a connection. */
-function touch(address: string, port: number): Promise<void> {
+/** Connects to a canary and waits for the end of the connection. The canary must count it. */
+function connectTo(address: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     connect(port, address).once('error', reject).once('close', resolve).resume()
   })

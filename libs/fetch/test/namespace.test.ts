@@ -27,7 +27,7 @@ const hasOpenssl = await run('openssl', ['version']).then(
 )
 
 ;(missing ? test.skip : test)(
-  `in a network of its own the guard of production reaches the public address and nothing else${missing ? ` (${missing})` : ''}`,
+  `in its own network namespace, the client with production settings reaches only the public address${missing ? ` (${missing})` : ''}`,
   async () => {
     const scratch = await mkdtemp(join(tmpdir(), 'vitascope-namespace-'))
     try {

@@ -14,7 +14,7 @@ export interface Call {
   requestId: string
   /** Aborts when the caller cancels the call or its deadline has passed. */
   signal: AbortSignal
-  /** Deadline of the call. Without one, a read has 2 s and a write 10 s. */
+  /** Deadline of the call. In addition, each read has at most 2 s and each write at most 10 s. */
   deadline?: Date | undefined
   idempotency?: Idempotency | undefined
   /** Times of the last change in ms since 1970. A change applies only if its record has one of them. */

@@ -29,7 +29,7 @@ export type Handlers<S extends ServiceDefinition> = {
 }
 
 export interface GrpcServer {
-  /** Adds a service. Health and reflection are added by the server itself. */
+  /** Adds a service. The server itself adds health, and reflection if it is configured. */
   implement<S extends ServiceDefinition>(definition: S, handlers: Handlers<S>, admission?: Admission): void
   /**
    * Binds `HOST:PORT` (port 0: any free port) and starts serving. Returns the bound address. Also binds the health
@@ -40,11 +40,11 @@ export interface GrpcServer {
   healthAddress(): string | undefined
   /** Current health status. */
   isServing(): boolean
-  /** Sets the health status. Not serving means that clients send no new calls. */
+  /** Sets the health status, which probes read. It does not reject calls. */
   setServing(serving: boolean): void
   /**
-   * Stops serving permanently: rejects new calls, waits for running calls, and cancels them after the grace
-   * period.
+   * Stops serving permanently: rejects new calls, waits for running calls, and cancels them after `graceMs` (3 s by
+   * default).
    */
   drain(graceMs?: number): Promise<void>
 }

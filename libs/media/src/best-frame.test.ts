@@ -21,7 +21,7 @@ test.each([
   ['no white frame', [white, white, scene, white, white, white], 2],
   ['the middle frame if all are black', [black, black, black], 1],
   ['the only frame', [black], 0],
-  ['none', [], 0],
+  ['index 0 if there are no frames', [], 0],
 ])('chooses %s', (_, pictures, chosen) => {
   expect(bestPicture({ width, height, pictures })).toBe(chosen)
 })

@@ -1,10 +1,14 @@
 /**
- * A filter of system calls for a tool (seccomp(2), SECCOMP_MODE_FILTER): classic BPF over `struct seccomp_data` of
- * linux/seccomp.h. It covers kernel interfaces that Landlock and separate users do not restrict,
- * that a decoder does not need, and that most sandbox escapes use.
+ * A filter of system calls for a tool (seccomp(2), SECCOMP_MODE_FILTER): classic BPF over `struct
+ * seccomp_data` of linux/seccomp.h. It covers kernel interfaces that Landlock and separate users do
+ * not restrict, that a decoder does not need, and that most sandbox escapes use.
  */
 
-/** LibreOffice communicates with itself over AF_UNIX sockets. In its sandbox there is no other process to connect to. */
+/**
+ * Program that the filter is for: ffmpeg and ffprobe (`tool`), or LibreOffice (`office`). The
+ * filter of LibreOffice allows sockets, because its processes communicate over AF_UNIX sockets. In
+ * its sandbox there is no other process to connect to.
+ */
 export type FilterVariant = 'tool' | 'office'
 
 interface Machine {
@@ -22,21 +26,27 @@ const machines: Partial<Record<NodeJS.Architecture, Machine>> = {
   arm64: { audit: 0xc00000b7, seccomp: 277, hasX32: false, numbers: ([, arm64]) => arm64 },
 }
 
-/** Numbers from asm/unistd_64.h of x86-64 and asm-generic/unistd.h, which arm64 uses; -1 if the call does not exist. */
+/**
+ * Numbers from asm/unistd_64.h of x86-64 and asm-generic/unistd.h, which arm64 uses; -1 if the call
+ * does not exist.
+ */
 const denied: readonly (readonly [x64: number, arm64: number])[] = [
-  // Namespaces and mounts: unshare, setns, mount, umount2, pivot_root, chroot, open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr.
+  // Namespaces and mounts: unshare, setns, mount, umount2, pivot_root, chroot, open_tree,
+  // move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr.
   ...pairs([272, 97], [308, 268], [165, 40], [166, 39], [155, 41], [161, 51]),
   ...sameNumbers(428, 429, 430, 431, 432, 433, 442),
-  // Large kernel subsystems with many vulnerabilities: bpf, perf_event_open, userfaultfd, io_uring_setup,
-  // io_uring_enter, io_uring_register.
+  // Large kernel subsystems with many vulnerabilities: bpf, perf_event_open, userfaultfd,
+  // io_uring_setup, io_uring_enter, io_uring_register.
   ...pairs([321, 280], [298, 241], [323, 282]),
   ...sameNumbers(425, 426, 427),
   // Keys: add_key, request_key, keyctl.
   ...pairs([248, 217], [249, 218], [250, 219]),
-  // Other processes: ptrace, process_vm_readv, process_vm_writev, kcmp, pidfd_getfd, process_madvise.
+  // Other processes: ptrace, process_vm_readv, process_vm_writev, kcmp, pidfd_getfd,
+  // process_madvise.
   ...pairs([101, 117], [310, 270], [311, 271], [312, 272]),
   ...sameNumbers(438, 440),
-  // Files that refer to other files: symlink, symlinkat, mknod, mknodat, name_to_handle_at, open_by_handle_at.
+  // Files that refer to other files: symlink, symlinkat, mknod, mknodat, name_to_handle_at,
+  // open_by_handle_at.
   ...pairs([88, -1], [266, 36], [133, -1], [259, 33], [303, 264], [304, 265]),
   // All processes of a group are killed together, so processes must not leave it: setsid, setpgid.
   ...pairs([112, 157], [109, 154]),
@@ -47,7 +57,10 @@ const sockets = pairs([41, 198], [53, 199], [42, 203], [49, 200])
 
 const CLONE: readonly [number, number] = [56, 220]
 const CLONE3: readonly [number, number] = [435, 435]
-/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET of linux/sched.h. CLONE_NEWTIME has no bit in the flags of clone(2). */
+/**
+ * CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET of linux/sched.h. CLONE_NEWTIME
+ * has no bit in the flags of clone(2).
+ */
 const CLONE_NEW = 0x7e020000
 
 const ALLOW = 0x7fff0000
@@ -55,12 +68,17 @@ const KILL_PROCESS = 0x80000000
 const ERRNO = 0x00050000
 const [EPERM, ENOSYS] = [1, 38]
 
-/** Offsets in `struct seccomp_data`. The low half of an argument comes first on both architectures. */
+/**
+ * Offsets in `struct seccomp_data`. The low half of an argument comes first on both architectures.
+ */
 const NUMBER = 0
 const ARCH = 4
 const ARGUMENT_0 = 16
 
-/** Codes of linux/bpf_common.h: load a word at an absolute offset; jump if equal, if greater or equal, if any bit is set; return. */
+/**
+ * Instructions of linux/bpf_common.h: load a word at an absolute offset; jump if equal, if greater
+ * or equal, or if any bit is set; return.
+ */
 const [LOAD, JUMP_EQUAL, JUMP_FROM, JUMP_BITS, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06]
 
 export interface CallFilter {
@@ -70,7 +88,10 @@ export interface CallFilter {
   program: Buffer
 }
 
-/** Returns the filter for this architecture, or undefined if its system call numbers are not listed here. */
+/**
+ * Returns the filter for this architecture, or undefined if its system call numbers are not listed
+ * here.
+ */
 export function callFilter(variant: FilterVariant, arch: NodeJS.Architecture = process.arch): CallFilter | undefined {
   const machine = machines[arch]
   if (!machine) return undefined
@@ -97,16 +118,17 @@ type Action = 'allow' | 'deny' | 'unknown' | 'kill'
 interface Step {
   code: number
   value: number
-  /** Jump target. It is the next step if it is not set. */
+  /** Jump target if the condition is true. Default: the next step. */
   yes?: Action
+  /** Jump target if the condition is false. Default: the next step. */
   no?: Action
 }
 
 const actions: Record<Action, number> = { allow: ALLOW, deny: ERRNO | EPERM, unknown: ERRNO | ENOSYS, kill: KILL_PROCESS }
 
 /**
- * Encodes `struct sock_filter`: code (16 bits), jump offsets if true and if false (8 bits each), value (32 bits).
- * Both architectures are little-endian.
+ * Encodes `struct sock_filter`: code (16 bits), jump offsets if true and if false (8 bits each),
+ * value (32 bits). Both architectures are little-endian.
  */
 function assemble(steps: readonly Step[]): Buffer {
   const names = Object.keys(actions) as Action[]
@@ -127,7 +149,10 @@ function pairs(...list: (readonly [number, number])[]): (readonly [number, numbe
   return list
 }
 
-/** Calls added since Linux 5.1 have the same number on all architectures. */
+/**
+ * Returns pairs of the same number. Calls added since Linux 5.1 have one number on all
+ * architectures.
+ */
 function sameNumbers(...list: number[]): (readonly [number, number])[] {
   return list.map((number) => [number, number] as const)
 }

@@ -10,9 +10,10 @@ import type { EncodePlan } from './plan.ts'
 import { readOutput, withOutput } from './tool-output.ts'
 
 /**
- * Reads the head of a segment by its number, counted from 1. ffmpeg exits with 0 even if the disk was full, so this
- * checks the result. Throws `EncodeError` of kind `incomplete` for an empty or truncated segment, and for a picture
- * segment that does not contain exactly the planned frames at their times.
+ * Reads the head of a segment by its number, counted from 1. ffmpeg exits with 0 even if the disk
+ * was full, so this checks the result. Throws `EncodeError` of kind `incomplete` for an empty or
+ * truncated segment, and for a picture segment that does not contain exactly the planned frames at
+ * their times.
  */
 export async function checkSegment(plan: EncodePlan, key: string, number: number, file: FileHandle): Promise<SegmentHead> {
   const head = (await outerBoxes(file)) && (await readSegmentHead(file))
@@ -27,21 +28,30 @@ export async function checkSegment(plan: EncodePlan, key: string, number: number
   return head
 }
 
-/** Throws `EncodeError` of kind `incomplete` if the initialisation segment of a track is truncated or has no header. */
+/**
+ * Throws `EncodeError` of kind `incomplete` if the initialisation segment of a track is truncated
+ * or has no `moov` box.
+ */
 export async function checkInit(key: string, file: FileHandle): Promise<void> {
   const boxes = await outerBoxes(file)
   if (!boxes?.some(({ type }) => type === 'moov')) throw new EncodeError('incomplete', `${key} has no complete header`)
 }
 
-/** Maximum size of a segment list: a line of 40 bytes for each segment, and one of 24 for its duration. */
-export const LIST_BYTES = 8 * 2 ** 20
+/**
+ * Maximum size of a segment list. It has about 64 bytes for each segment: a line with its name and
+ * one with its duration.
+ */
+export const MAX_LIST_BYTES = 8 * 2 ** 20
 
-/** Returns the files of an encoded chunk relative to its folder, from the lists that ffmpeg wrote at its end. */
+/**
+ * Returns the files of an encoded chunk relative to its folder, from the lists that ffmpeg wrote at
+ * its end.
+ */
 export async function listChunk(plan: EncodePlan, chunkIndex: number, scratch: string): Promise<string[]> {
   const files: string[] = []
   for (const key of chunkKeys(plan, chunkIndex)) {
     const path = join(chunkFolder(chunkIndex), key, segmentNames.list)
-    const list = String(await withOutput(scratch, path, (file) => readOutput(file, LIST_BYTES)))
+    const list = String(await withOutput(scratch, path, (file) => readOutput(file, MAX_LIST_BYTES)))
     const names = readSegmentList(list).map(({ name }) => name)
     const chunk = plan.chunks[chunkIndex]
     const plannedCount = chunk && plan.video ? Math.ceil(chunk.frames / (plan.video.groupFrames * 2)) : names.length

@@ -2,12 +2,16 @@ import type { EncodePlan } from './plan.ts'
 
 const BASE_BYTES = 64 * 2 ** 20
 /**
- * Measured on sources of 360p to 2160p: frames between decoder and encoders, look-ahead and reference frames, for all
- * renditions together. The encoders of AV1 and HEVC need more.
+ * Memory for each pixel of each rendition: frames between decoder and encoders, look-ahead and
+ * reference frames. The values were measured on sources of 360p to 2160p. The encoders of AV1 and
+ * HEVC need more.
  */
 const BYTES_PER_PIXEL = { h264: 132, others: 400 }
 
-/** Returns the maximum memory of a picture chunk in bytes. A worker uses it to limit the number of concurrent chunks. */
+/**
+ * Returns the maximum memory of a picture chunk in bytes. A worker uses it to limit the number of
+ * concurrent chunks.
+ */
 export function chunkMemoryBytes({ renditions }: Pick<EncodePlan, 'renditions'>): number {
   const renditionBytes = renditions.map(({ video }) => {
     const codec = video?.codec ?? 'h264'

@@ -13,7 +13,7 @@ test.each([
   ['av01.0.05M.08', 'av1C', '81050d000a0b'],
   ['av01.0.13H.10', 'av1C', '810dcd000a0b'],
   ['mp4a.40.2', 'mp4a', '00000000'],
-])('%s', (name, type, hex) => {
+])('the configuration box has the codec name %s', (name, type, hex) => {
   expect(codecName(box(type, hex))).toBe(name)
 })
 

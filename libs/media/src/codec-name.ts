@@ -1,6 +1,6 @@
 /**
- * Returns the codec of an initialisation segment in RFC 6381 form: `avc1.64001F`, `hvc1.1.6.L93.90`, `av01.0.05M.08`
- * or `mp4a.40.2`. Returns undefined for other codecs.
+ * Returns the codec of an initialisation segment in RFC 6381 form: `avc1.64001F`,
+ * `hvc1.1.6.L93.90`, `av01.0.05M.08` or `mp4a.40.2`. Returns undefined for other codecs.
  */
 export function codecName(init: Buffer): string | undefined {
   const avcC = findBoxContent(init, 'avcC', 4)
@@ -14,13 +14,13 @@ export function codecName(init: Buffer): string | undefined {
 
 /** Returns the content after the name of a box, if there are at least `bytes` bytes. */
 function findBoxContent(init: Buffer, box: string, bytes: number): Buffer | undefined {
-  const place = init.indexOf(box, 0, 'latin1')
-  return place >= 0 && place + 4 + bytes <= init.length ? init.subarray(place + 4) : undefined
+  const position = init.indexOf(box, 0, 'latin1')
+  return position >= 0 && position + 4 + bytes <= init.length ? init.subarray(position + 4) : undefined
 }
 
 /**
- * Formats the name by ISO/IEC 14496-15, annex E: profile, its compatibility flags in reverse bit order, tier and level, then constraint
- * flags up to the last one that is not zero.
+ * Formats the name by ISO/IEC 14496-15, annex E: profile, its compatibility flags in reverse bit
+ * order, tier and level, then constraint flags up to the last one that is not zero.
  */
 function hevcName(hvcC: Buffer): string {
   const first = hvcC[1] ?? 0
@@ -33,8 +33,8 @@ function hevcName(hvcC: Buffer): string {
 }
 
 /**
- * Formats the name by AV1 Codec ISO Media File Format Binding, section 5: profile, level and tier, bit depth. The
- * other fields are omitted, which means the defaults of a 4:2:0 picture.
+ * Formats the name by AV1 Codec ISO Media File Format Binding, section 5: profile, level and tier,
+ * bit depth. The other fields are omitted, which means the defaults of a 4:2:0 picture.
  */
 function av1Name(av1C: Buffer): string {
   const [, levels = 0, depths = 0] = av1C

@@ -1,6 +1,6 @@
 /**
- * Codecs that a source may use, by ffprobe's names. Other decoders are never opened, because each is additional code
- * that parses untrusted bytes.
+ * Codecs that a source may use, by ffprobe's names. Other decoders are never opened, because each
+ * is additional code that parses untrusted bytes.
  */
 export const videoCodecs: ReadonlySet<string> = new Set(
   'h264 hevc vp8 vp9 av1 mpeg4 mpeg2video mpeg1video msmpeg4v1 msmpeg4v2 msmpeg4v3 wmv1 wmv2 wmv3 vc1 flv1 h263 theora prores dnxhd mjpeg vp6 vp6f dvvideo rawvideo'.split(
@@ -22,13 +22,16 @@ export const audioCodecs: ReadonlySet<string> = new Set(
 const decoderNames =
   'libdav1d libaom-av1 libvpx libvpx-vp9 msmpeg4 flv mp3float mp2float mp1float libopus libvorbis libspeex amrnb amrwb libopencore_amrnb libopencore_amrwb dca'
 
-/** Subtitles and cover pictures. ffprobe opens all streams, an encode only the used ones. */
+/**
+ * Codecs of subtitles and cover pictures. ffprobe opens all streams of a file; an encode opens only
+ * the used ones.
+ */
 const otherStreams =
   'srt subrip ass ssa mov_text text webvtt dvdsub dvd_subtitle dvbsub dvb_subtitle pgssub hdmv_pgs_subtitle xsub cc_dec eia_608 libzvbi_teletextdec png'
 
 /**
- * Returns the options before the source's `-i`: one demuxer, local files only, listed decoders only, and a maximum
- * number of pixels.
+ * Returns the options before the source's `-i`: one demuxer, local files only, listed decoders
+ * only, and a maximum number of pixels.
  */
 export function inputGuards(demuxer: string, maxPixels: number, tool: 'ffprobe' | 'ffmpeg'): string[] {
   return [

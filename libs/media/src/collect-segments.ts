@@ -1,20 +1,21 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkSegment, LIST_BYTES } from './check-segment.ts'
+import { checkSegment, MAX_LIST_BYTES } from './check-segment.ts'
 import { chunkFolder, chunkKeys, outputKeys } from './encode-chunk.ts'
 import { segmentNames } from './encode-command.ts'
 import { readSegmentList, type Segment } from './hls-playlist.ts'
 import { EncodeError } from './media-errors.ts'
-import { chunkNumbers, type EncodePlan } from './plan.ts'
+import { chunkIndexes, type EncodePlan } from './plan.ts'
 import { linkOutput, type OutputFolder, openOutputFolder, readOutput, useOutput } from './tool-output.ts'
 
 /** Segments of each rendition and audio track, by key. */
 export type SegmentsByKey = Map<string, Segment[]>
 
 /**
- * Links the segments of all chunks into the folder of the set. Throws `incomplete` for a missing or empty file and
- * for chunks that cannot be combined: all chunks must have the same initialisation segment, and each segment must
- * contain exactly the planned frames at their times.
+ * Hard-links the segments of all chunks into `hlsFolder`, with a subfolder for each rendition and
+ * audio track. Throws `incomplete` for a missing or empty file and for chunks that cannot be
+ * combined: all chunks must have the same initialisation segment, and each segment must contain
+ * exactly the planned frames at their times.
  */
 export async function collectSegments(plan: EncodePlan, scratch: string, hlsFolder: string): Promise<SegmentsByKey> {
   const collected: SegmentsByKey = new Map()
@@ -22,7 +23,7 @@ export async function collectSegments(plan: EncodePlan, scratch: string, hlsFold
     const target = join(scratch, hlsFolder, key)
     await mkdir(target, { recursive: true })
     const segments: Segment[] = []
-    const chunks = chunkNumbers(plan).filter((chunk) => chunkKeys(plan, chunk).includes(key))
+    const chunks = chunkIndexes(plan).filter((chunk) => chunkKeys(plan, chunk).includes(key))
     for (const chunk of chunks) {
       const source = await openOutputFolder(scratch, join(chunkFolder(chunk), key), { mayBeLinked: true })
       try {
@@ -45,17 +46,18 @@ interface ChunkOfKey {
   isFirst: boolean
 }
 
+/** Links the segments of one chunk and appends them to `segments`. */
 async function collectChunk({ plan, key, source, target, isFirst }: ChunkOfKey, segments: Segment[]): Promise<void> {
   const init = join(target, segmentNames.init)
   await useOutput(source, segmentNames.init, async (file) => {
     if (isFirst) return linkOutput(file, init)
-    const isSame = (await readOutput(file, INIT_BYTES)).equals(await readFile(init))
+    const isSame = (await readOutput(file, MAX_INIT_BYTES)).equals(await readFile(init))
     if (!isSame) throw new EncodeError('incomplete', `${key} has chunks with different initialisation segments`)
   })
-  const list = await useOutput(source, segmentNames.list, (file) => readOutput(file, LIST_BYTES))
+  const list = await useOutput(source, segmentNames.list, (file) => readOutput(file, MAX_LIST_BYTES))
   for (const { name, seconds } of readSegmentList(String(list))) {
     const number = segments.length + 1
-    if (name !== segmentName(number)) throw new EncodeError('incomplete', `${key} lists a segment that was not planned`)
+    if (name !== segmentName(number)) throw new EncodeError('incomplete', `${key} lists ${name} in place of ${segmentName(number)}`)
     await useOutput(source, name, async (file) => {
       await checkSegment(plan, key, number, file.handle)
       await linkOutput(file, join(target, name))
@@ -65,7 +67,7 @@ async function collectChunk({ plan, key, source, target, isFirst }: ChunkOfKey, 
 }
 
 /** Maximum size of an initialisation segment, which usually has a few kilobytes. */
-const INIT_BYTES = 2 ** 20
+const MAX_INIT_BYTES = 2 ** 20
 
 /** Returns the name that `segmentNames.pattern` generates. */
 function segmentName(number: number): string {

@@ -1,6 +1,6 @@
 // Faults: S7, S9, S10
 import { expect, test } from '@jest/globals'
-import { pictureArguments, soundArguments } from './encode-command.ts'
+import { audioArguments, videoArguments } from './encode-command.ts'
 import { planEncode } from './plan.ts'
 import type { SourceProbe } from './source-probe.ts'
 
@@ -35,12 +35,12 @@ function buildProbe(more: Partial<SourceProbe> = {}): SourceProbe {
 function argumentsFor(probe: SourceProbe, index = 0): string[] {
   const plan = planEncode({ probe, tools: { version: '9.0', toneMap: true } })
   const chunk = plan.chunks[index]
-  if (!chunk) throw new Error('the plan has a chunk')
-  return pictureArguments(plan, chunk, 'chunk-00000', { x264Asm: 'AVX2' })
+  if (!chunk) throw new Error('the plan has no such chunk')
+  return videoArguments(plan, chunk, 'chunk-00000', { x264Asm: 'AVX2' })
 }
 
 function soundFor(probe: SourceProbe): string[] {
-  return soundArguments(planEncode({ probe, tools: { version: '9.0', toneMap: true } }), 'chunk-00001')
+  return audioArguments(planEncode({ probe, tools: { version: '9.0', toneMap: true } }), 'chunk-00001')
 }
 
 const withKeyInterval = (probe: SourceProbe): SourceProbe => ({
@@ -48,7 +48,7 @@ const withKeyInterval = (probe: SourceProbe): SourceProbe => ({
   ...(probe.video && { video: { ...probe.video, keySeconds: 2 } }),
 })
 
-test('the plan is plain JSON and depends only on the probe', () => {
+test('the plan is plain JSON with values from the probe', () => {
   const plan = planEncode({ probe: buildProbe(), tools: { version: '9.0', toneMap: true } })
   expect(JSON.parse(JSON.stringify(plan))).toEqual(plan)
   expect(plan).toMatchObject({
@@ -86,9 +86,9 @@ test('arguments contain no text of the source', () => {
     expect(word).toMatch(/^[\w\-+=:.,;[\]/%|()*\\]+$/)
 })
 
-test('HDR, interlacing and many channels get their filters', () => {
+test('the filters for HDR, interlacing and more than eight channels are added', () => {
   const probe = buildProbe()
-  if (!probe.video) throw new Error('the probe has a picture')
+  if (!probe.video) throw new Error('the probe has no picture')
   const video = { ...probe.video, transfer: 'smpte2084', interlaced: true }
   const audio = probe.audio.map((stream) => ({ ...stream, channels: 16 }))
   const args = argumentsFor({ ...probe, video, audio }).join(' ')
@@ -107,7 +107,7 @@ test('seeking for a middle chunk starts half a second early, with the time stamp
 
 test('every audio stream has its own filter graph, and is encoded at every bit rate', () => {
   const [first] = buildProbe().audio
-  if (!first) throw new Error('the probe has sound')
+  if (!first) throw new Error('the probe has no sound')
   const second = { ...first, index: 2, isDefault: false, language: 'ger' }
   const args = soundFor({ ...buildProbe(), audio: [first, second] })
   const graphs = args.filter((_, index) => args[index - 1] === '-filter_complex')

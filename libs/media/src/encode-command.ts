@@ -11,18 +11,21 @@ import { sourceName } from './scratch.ts'
 import type { Rational } from './source-probe.ts'
 import { canTimeJump } from './time-jumps.ts'
 
-/** Names inside the folder of a chunk, which has one folder for each rendition and audio track. */
+/**
+ * File names in the folder of one rendition or audio track. Each folder of a chunk has one such
+ * folder for each.
+ */
 export const segmentNames = { init: 'init.mp4', pattern: 'seg-%05d.m4s', list: 'index.m3u8' } as const
 
 /**
- * Returns the arguments of a run that decodes a range of the picture once and encodes all renditions as fMP4
- * segments.
+ * Returns the arguments of a run that decodes a range of the video stream once and encodes all
+ * renditions as fMP4 segments.
  */
-export function pictureArguments(plan: EncodePlan, chunk: PlannedChunk, folder: string, tools: Pick<FfmpegTools, 'x264Asm'>): string[] {
+export function videoArguments(plan: EncodePlan, chunk: PlannedChunk, folder: string, tools: Pick<FfmpegTools, 'x264Asm'>): string[] {
   const pictures = plan.renditions.filter((rendition) => rendition.video !== undefined)
   const range = computeRange(plan, chunk)
   return ffmpegArguments({
-    inputs: [sourceInput(plan, entryOptions(plan, range))],
+    inputs: [sourceInput(plan, seekOptions(plan, range))],
     graphs: [videoGraph(plan, range, pictures)],
     outputs: [
       ...pictures.map((rendition, index) => videoOutput({ plan, chunk, folder, x264Asm: tools.x264Asm }, rendition, index)),
@@ -35,10 +38,10 @@ export function pictureArguments(plan: EncodePlan, chunk: PlannedChunk, folder: 
 }
 
 /**
- * Returns the arguments of a run that encodes all audio tracks of the source as fMP4 segments. Each sound has a
- * separate filter graph.
+ * Returns the arguments of a run that encodes all audio streams of the source (`sounds`) as fMP4
+ * segments: one audio track for each stream and bitrate. Each stream has a separate filter graph.
  */
-export function soundArguments(plan: EncodePlan, folder: string): string[] {
+export function audioArguments(plan: EncodePlan, folder: string): string[] {
   const tracks = plan.audio?.tracks ?? []
   return ffmpegArguments({
     inputs: [sourceInput(plan, [])],
@@ -51,61 +54,68 @@ export function soundArguments(plan: EncodePlan, folder: string): string[] {
 }
 
 /**
- * Returns the input of the source. The scalers handle changes of size within the source, because a new filter graph would restart its frame count. The
- * encoders use most of the time: more filter threads cost 2 to 3 % more CPU and save no time, except for tone
- * mapping.
+ * Returns the input of the source. The scalers handle changes of size within the source, because a
+ * new filter graph would restart its frame count. The encoders use most of the time: more filter
+ * threads cost 2 to 3 % more CPU and save no time, except for tone mapping.
  */
-function sourceInput(plan: EncodePlan, entry: readonly string[]): FfmpegInput {
+function sourceInput(plan: EncodePlan, seek: readonly string[]): FfmpegInput {
   const filters = plan.video?.toneMap ? '2' : '1'
   const threads = ['-filter_complex_threads', filters, '-threads', '1', '-reinit_filter:v', '0']
-  return { file: sourceName, options: [...threads, ...entry, ...inputGuards(plan.demuxer, plan.maxPixels, 'ffmpeg')] }
+  return { file: sourceName, options: [...threads, ...seek, ...inputGuards(plan.demuxer, plan.maxPixels, 'ffmpeg')] }
 }
 
 /**
- * Returns outputs that read other streams without decoding them. If time jumps within a file, ffmpeg closes the gap by the
- * first stream that shows it. Picture and sound are encoded by separate runs, which must close it in the same way, so
- * each run reads the packets of the other streams too.
+ * Returns outputs that read other streams without decoding them. If time jumps within a file,
+ * ffmpeg closes the gap in all streams as soon as the first stream that it reads has the gap. Video
+ * and audio are encoded by separate runs, which must close it in the same way, so each run reads
+ * the packets of the other streams too.
  */
 function unusedStreams({ demuxer }: EncodePlan, streams: readonly number[]): FfmpegOutput[] {
   if (streams.length === 0 || !canTimeJump(demuxer)) return []
   return [{ file: 'none', options: [...streams.flatMap((index) => ['-map', `0:${index}`]), '-c', 'copy', '-f', 'null'] }]
 }
 
-/** Output frames of the constant rate. Frames from `from` on are produced; those from `start` to `end` are encoded. */
+/**
+ * Range of frame numbers at the constant output rate. Frames from `decodeStart` on are decoded.
+ * Frames from `start` on and before `end` are encoded.
+ */
 interface FrameRange {
-  from: number
+  decodeStart: number
   start: number
   end: number
 }
 
 /**
- * Returns the frame range of a chunk. Frames after the end of the source repeat its last frame, so a chunk there
- * starts one group before the last source frame.
+ * Returns the frame range of a chunk. Frames after the end of the source repeat its last frame. For
+ * a chunk there, decoding starts one group of pictures before the end of the source.
  */
 function computeRange({ video }: EncodePlan, { startFrame, frames }: PlannedChunk): FrameRange {
-  const lastEntry = video ? Math.max(0, video.sourceFrames - video.groupFrames) : 0
-  return { from: Math.min(startFrame, lastEntry), start: startFrame, end: startFrame + frames }
+  const lastSeekFrame = video ? Math.max(0, video.sourceFrames - video.groupFrames) : 0
+  return { decodeStart: Math.min(startFrame, lastSeekFrame), start: startFrame, end: startFrame + frames }
 }
 
 /**
- * Margin so that the frame shown at the start is decoded despite rounding, together with earlier frames that a filter
- * uses.
+ * Decoding starts this time before the range, because of rounding and because filters use earlier
+ * frames.
  */
-const entrySeconds = 0.5
+const SEEK_MARGIN_SECONDS = 0.5
 
 /**
- * Starts decoding at the last key frame that is at least half a second before the range. Times remain those of the
- * source, exact to the tick, so the same frame has the same position of the constant rate in every run.
+ * Returns the input options that start decoding at the last key frame at least
+ * `SEEK_MARGIN_SECONDS` before the range, or none for a plan with a single chunk. Times remain
+ * those of the source, exact to the tick, so that a frame has the same output frame number in every
+ * run.
  */
-function entryOptions(plan: EncodePlan, { from }: FrameRange): string[] {
+function seekOptions(plan: EncodePlan, { decodeStart }: FrameRange): string[] {
   if (!plan.video || plan.chunks.length < 2) return []
-  const seconds = from / toNumber(plan.video.frameRate) - entrySeconds
+  const seconds = decodeStart / toNumber(plan.video.frameRate) - SEEK_MARGIN_SECONDS
   return ['-copyts', '-start_at_zero', ...(seconds > 0 ? ['-ss', seconds.toFixed(3), '-noaccurate_seek'] : [])]
 }
 
 /**
- * Returns the filter graph. The largest picture is scaled from the source, each smaller one from the next larger one.
- * The last part splits each size for its encoders.
+ * Returns the filter graph. The largest picture is scaled from the source, each smaller one from
+ * the next larger one. Each chain ends in a split: one output for each encoder, and one for the
+ * next smaller size.
  */
 function videoGraph(plan: EncodePlan, range: FrameRange, pictures: readonly PlannedRendition[]): string {
   if (!plan.video) return ''
@@ -115,9 +125,9 @@ function videoGraph(plan: EncodePlan, range: FrameRange, pictures: readonly Plan
   if (!largest) return ''
   const before = [
     ...(deinterlace ? ['bwdif=mode=send_frame'] : []),
-    `fps=fps=${frameRate.numerator}/${frameRate.denominator}:start_time=${(range.from / toNumber(frameRate)).toFixed(6)}`,
+    `fps=fps=${frameRate.numerator}/${frameRate.denominator}:start_time=${(range.decodeStart / toNumber(frameRate)).toFixed(6)}`,
     `tpad=stop_mode=clone:stop_duration=${holdSeconds}`,
-    `trim=start_frame=${range.start - range.from}:end_frame=${range.end - range.from}`,
+    `trim=start_frame=${range.start - range.decodeStart}:end_frame=${range.end - range.decodeStart}`,
   ]
   const after = [
     ...(toneMap && assumeColours ? ['setparams=color_primaries=bt2020:colorspace=bt2020nc'] : []),
@@ -138,7 +148,10 @@ function videoGraph(plan: EncodePlan, range: FrameRange, pictures: readonly Plan
 
 const scaler = 'flags=bicubic+accurate_rnd+full_chroma_int+bitexact'
 
-/** Runs in linear light at the size of the largest rendition, so that the expensive part processes few pixels. */
+/**
+ * Filters that map HDR to standard dynamic range in linear light. They are expensive, so they
+ * process the size of the largest rendition, which has no more pixels than the source.
+ */
 const toneMapping = [
   'zscale=transfer=linear:npl=100',
   'format=gbrpf32le',
@@ -161,8 +174,9 @@ function listSizes(pictures: readonly PlannedRendition[]): { width: number; heig
 }
 
 /**
- * Returns the filter graph of one sound. The AAC encoder inserts 1,024 samples of silence at the start, which segments cannot signal. The same number of
- * samples is removed, so that sound and picture stay in sync.
+ * Returns the filter graph of one audio stream. The AAC encoder inserts 1,024 samples of silence at
+ * the start, which segments cannot signal. The same number of samples is removed, so that audio and
+ * video stay in sync.
  */
 function audioGraph(plan: EncodePlan, { streamIndex, channels, silenceSeconds }: PlannedSound, sound: number): string {
   const ends = (plan.audio?.tracks ?? []).filter((track) => track.sound === sound).map(({ key }) => `[${key}]`)
@@ -197,12 +211,14 @@ function videoOutput({ plan, chunk, folder, x264Asm }: PictureRun, rendition: Pl
 }
 
 /**
- * Returns options that copy the packets of the frames of the chunk and move each to its frame of the constant rate. They depend on
- * nothing outside of the chunk (`measureCopy`).
+ * Returns options that copy the packets of the frames of the chunk and move each to its output
+ * frame number. They depend on this chunk only. `measureCopy` has verified that the source can be
+ * cut in this way.
  *
- * Times stay in the time base of the source, rounded to its nearest tick, and that time base is written as a number.
- * The option `time_base` of `setts` is not used: it scales nothing from ffmpeg 7.0 to 8.0, and the result of the
- * expression from 8.1 on. Older versions do not copy (`canCopyPictures`).
+ * Times stay in the time base of the source, rounded to its nearest tick, and that time base is
+ * written as a number. The option `time_base` of `setts` is not used: it scales nothing from ffmpeg
+ * 7.0 to 8.0, and the result of the expression from 8.1 on. For ffmpeg before 7.0, plans contain no
+ * copied rendition (`canCopyPictures`).
  */
 function copyOptions({ frameRate }: NonNullable<EncodePlan['video']>, timeBase: Rational, chunk: PlannedChunk): string[][] {
   const [start, end] = [chunk.startFrame, chunk.startFrame + chunk.frames].map((frame) => frame - 0.5)
@@ -232,10 +248,11 @@ function audioOutput(plan: EncodePlan, track: PlannedAudioTrack, folder: string)
 }
 
 /**
- * Returns the output of one rendition or audio track. Signed offsets of CMAF let every rendition start at exactly 0, with and without B frames. Many players ignore edit
- * lists. ffmpeg 7.1 and later writes one in the first chunk unless it is disabled, and then the initialisation
- * segments of two chunks differ. Time and segment number of a chunk continue those of the previous one, as in a
- * single run.
+ * Returns the output of one rendition or audio track. Signed offsets of CMAF let every rendition
+ * start at exactly 0, with and without B frames. Many players ignore edit lists. ffmpeg 7.1 and
+ * later writes one in the first chunk unless it is disabled, and then the initialisation segments
+ * of two chunks differ. Time and segment number of a chunk continue those of the previous one, as
+ * in a single run.
  */
 function output(plan: EncodePlan, firstSegment: number, label: string, codec: string[][], folder: string): FfmpegOutput {
   const options = [

@@ -1,6 +1,9 @@
 import ffmpeg from 'fluent-ffmpeg'
 
-/** An input (`-i`) with the options before it. `file` is a server-generated name, relative to the scratch folder. */
+/**
+ * An input (`-i`) with the options before it. `file` is a server-generated name, relative to the
+ * scratch folder.
+ */
 export interface FfmpegInput {
   file: string
   options: readonly string[]
@@ -15,14 +18,15 @@ export interface FfmpegOutput {
 
 export interface FfmpegCommandLine {
   inputs: readonly FfmpegInput[]
-  /** Independent filter graphs, so that a slow one does not block the others. */
+  /** The filter graphs are separate options, so that a slow graph does not block the others. */
   graphs: readonly string[]
   outputs: readonly FfmpegOutput[]
 }
 
 /**
- * Returns the arguments of one ffmpeg run that reports its progress on stdout twice a second. Only this file uses
- * fluent-ffmpeg. Options must not contain spaces, where fluent-ffmpeg would split them.
+ * Returns the arguments of one ffmpeg run that reports its progress on stdout twice a second. Only
+ * this file uses fluent-ffmpeg. Options must not contain spaces, where fluent-ffmpeg would split
+ * them.
  */
 export function ffmpegArguments(line: FfmpegCommandLine): string[] {
   const command = ffmpeg()
@@ -30,12 +34,13 @@ export function ffmpegArguments(line: FfmpegCommandLine): string[] {
   const [first, ...others] = line.graphs
   if (first !== undefined) command.complexFilter(first)
   line.outputs.forEach((output, index) => {
-    // fluent-ffmpeg supports only one -filter_complex. The option is global, so its position does not matter.
+    // fluent-ffmpeg supports only one -filter_complex. The option is global, so its position does
+    // not matter.
     const graphs = index === 0 ? others.flatMap((graph) => ['-filter_complex', graph]) : []
     command.output(output.file === 'pipe:1' ? output.file : `file:${output.file}`).outputOptions([...graphs, ...output.options])
   })
-  // The list without a run is only available from a private method. The package is archived, so the method will not
-  // change.
+  // Without a run, only a private method returns the arguments. The package is archived, so the
+  // method will not change.
   const list = (command as unknown as { _getArguments(): string[] })._getArguments()
   return [...COMMON_ARGUMENTS, ...list]
 }

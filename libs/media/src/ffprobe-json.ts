@@ -1,4 +1,6 @@
-/** One stream from ffprobe with every field validated. A field that is not reported is 0 or empty. */
+/**
+ * One stream from ffprobe with every field validated. A field that is not reported is 0 or empty.
+ */
 export interface ProbedStream {
   index: number
   type: string
@@ -39,7 +41,10 @@ export interface ProbedFile {
   streams: ProbedStream[]
 }
 
-/** Parses the output of `ffprobe -of json -show_format -show_streams`. Returns undefined if it is malformed. */
+/**
+ * Parses the output of `ffprobe -of json -show_format -show_streams`. Returns undefined if it is
+ * malformed.
+ */
 export function readProbedFile(text: string): ProbedFile | undefined {
   const root = toObject(parse(text))
   if (!root || !Array.isArray(root['streams'])) return undefined

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('a configured path requires ffmpeg and ffprobe, and the error says what to do', async () => {
+test('a configured path requires ffmpeg and ffprobe, and the error contains the remedy', async () => {
   const advice = 'name an ffmpeg 5.1 or newer that has ffprobe in the same folder, or unset VITASCOPE_FFMPEG'
   const missing = findFfmpeg({ path: '/nowhere/ffmpeg' })
   await expect(missing).rejects.toThrow('VITASCOPE_FFMPEG=/nowhere/ffmpeg: /nowhere/ffmpeg does not exist or is not executable')

@@ -16,18 +16,26 @@ export interface FfmpegTools {
   /** Version from `ffprobe -version`. */
   ffprobeVersion: string
   /** Whether the picture of a source can be copied into a rendition. See `canCopyPictures`. */
-  copies: boolean
-  /** Whether HDR can be mapped to standard dynamic range, which requires the filters zscale and tonemap. */
+  canCopyPictures: boolean
+  /**
+   * Whether HDR can be mapped to standard dynamic range, which requires the filters zscale and
+   * tonemap.
+   */
   toneMap: boolean
   /** Supported codecs for encoding a picture. */
   codecs: readonly PictureCodec[]
-  /** Instruction set that libx264 is limited to on this machine, if its own choice is unsuitable. */
+  /**
+   * Instruction set that libx264 is limited to on this machine, if its own choice is unsuitable.
+   */
   x264Asm?: X264Asm
-  /** Log message if a tool is old, not tested with this release, or of another build than the other tool. */
+  /**
+   * Log message if a tool is old, not tested with this release, or of another build than the other
+   * tool.
+   */
   warning?: string
 }
 
-/** No usable ffmpeg was found. The message describes the remedy in one line. */
+/** Thrown if no usable ffmpeg was found. The message describes the remedy in one line. */
 export class FfmpegNotFound extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
@@ -44,8 +52,8 @@ export interface FfmpegSearch {
 const SYSTEM_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin']
 
 /**
- * Returns the ffmpeg of `path` if it is set; else that of the system if it is `OLDEST_VERSION` or newer; else that of
- * the npm packages. Throws `FfmpegNotFound`.
+ * Returns the ffmpeg of `path` if it is set; else that of the system if it is `OLDEST_VERSION` or
+ * newer; else that of the npm packages. Throws `FfmpegNotFound`.
  */
 export async function findFfmpeg({ path, systemFolders = SYSTEM_FOLDERS }: FfmpegSearch = {}): Promise<FfmpegTools> {
   if (path !== undefined && path !== '') return describeConfigured(path)
@@ -55,7 +63,7 @@ export async function findFfmpeg({ path, systemFolders = SYSTEM_FOLDERS }: Ffmpe
     const tools = await describe(ffmpeg, ffprobe).catch(() => undefined)
     if (tools && isSupported(tools.version)) return tools
   }
-  return describe(await packaged('ffmpeg'), await packaged('ffprobe'))
+  return describe(await findPackaged('ffmpeg'), await findPackaged('ffprobe'))
 }
 
 async function describeConfigured(ffmpeg: string): Promise<FfmpegTools> {
@@ -85,8 +93,8 @@ async function describe(ffmpeg: string, ffprobe: string): Promise<FfmpegTools> {
   const [version, ffprobeVersion, encoders, filters, x264Asm] = await Promise.all([
     readVersion(ffmpeg, 'ffmpeg'),
     readVersion(ffprobe, 'ffprobe'),
-    output(ffmpeg, ['-hide_banner', '-encoders']),
-    output(ffmpeg, ['-hide_banner', '-filters']),
+    readOutput(ffmpeg, ['-hide_banner', '-encoders']),
+    readOutput(ffmpeg, ['-hide_banner', '-filters']),
     findX264Asm(),
   ])
   const has = (encoder: string) => new RegExp(`^ \\S+ ${encoder} `, 'm').test(encoders)
@@ -99,7 +107,7 @@ async function describe(ffmpeg: string, ffprobe: string): Promise<FfmpegTools> {
     ffprobe,
     version,
     ffprobeVersion,
-    copies: canCopyPictures(version),
+    canCopyPictures: canCopyPictures(version),
     toneMap,
     codecs,
     ...(x264Asm === undefined ? {} : { x264Asm }),
@@ -107,22 +115,22 @@ async function describe(ffmpeg: string, ffprobe: string): Promise<FfmpegTools> {
   }
 }
 
-async function output(tool: string, args: string[]): Promise<string> {
+async function readOutput(tool: string, args: string[]): Promise<string> {
   const { stdout } = await run(tool, args, { timeout: 20_000, maxBuffer: 4 << 20, env: {} })
   return stdout
 }
 
 async function readVersion(tool: string, name: 'ffmpeg' | 'ffprobe'): Promise<string> {
-  const version = new RegExp(`^${name} version (\\S+)`).exec(await output(tool, ['-version']))?.[1]
+  const version = new RegExp(`^${name} version (\\S+)`).exec(await readOutput(tool, ['-version']))?.[1]
   if (version === undefined) throw new Error(`${tool} -version prints no version of ${name}`)
   return version
 }
 
 /**
- * Returns the path of the tool in its npm package. npm has packages for some architectures. Both tools are of the same
- * ffmpeg build.
+ * Returns the path of the tool in its npm package. Throws `FfmpegNotFound` if it is not installed.
+ * There are packages for some architectures only. Both tools are of the same ffmpeg build.
  */
-async function packaged(tool: 'ffmpeg' | 'ffprobe'): Promise<string> {
+async function findPackaged(tool: 'ffmpeg' | 'ffprobe'): Promise<string> {
   const name = `@backendsuraj/offline-${tool}-${process.platform}-${process.arch}`
   const path = join(dirname(resolvePackage(name)), 'bin', tool)
   // Packages are installed without running their scripts, one of which would set the mode.

@@ -13,13 +13,13 @@ test.each([
   ['a phone recording of almost 30', 29_870, 1000, true, '30/1', 60],
   ['a screen recording with an average of 17', 17, 1, true, '20/1', 40],
   ['a screen recording with an average of 90', 90, 1, true, '60/1', 120],
-])('%s', (_, numerator, denominator, variableRate, expected, group) => {
+])('the output rate and the key frame interval are computed for %s', (_, numerator, denominator, variableRate, expected, group) => {
   const rate = outputFrameRate({ frameRate: { numerator, denominator }, variableRate })
   expect(`${rate.numerator}/${rate.denominator}`).toBe(expected)
   expect(groupFrames(rate)).toBe(group)
 })
 
-test('any source rate results in 10 to 60 frames per second with key frames every 2 s, within one frame for NTSC', () => {
+test('any source rate results in 10 to 60 frames per second with key frames every 2 s, within 2.1 ms', () => {
   for (let rate = 0.05; rate <= 240; rate += 0.37) {
     for (const variableRate of [false, true]) {
       const out = outputFrameRate({ frameRate: { numerator: Math.round(rate * 1000), denominator: 1000 }, variableRate })

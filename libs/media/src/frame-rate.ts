@@ -1,10 +1,10 @@
 import type { Rational, SourceVideo } from './source-probe.ts'
 
 /**
- * Returns the constant frame rate of all renditions. It is the supported rate that is nearest to the rate of the
- * source. Supported rates are from 10 to 60 frames per second: integers, 12.5, and broadcast rates such as 30000/1001.
- * A rate outside of this range is first divided or multiplied by an integer. For a variable rate, one of the next higher
- * common rates is used.
+ * Returns the constant frame rate of all renditions. It is the supported rate that is nearest to
+ * the rate of the source. Supported rates are from 10 to 60 frames per second: integers, 12.5, and
+ * broadcast rates such as 30000/1001. A rate outside of this range is first divided or multiplied
+ * by an integer. For a variable rate, one of the next higher common rates is used.
  */
 export function outputFrameRate(video: Pick<SourceVideo, 'frameRate' | 'variableRate'>): Rational {
   const rate = toNumber(video.frameRate)

@@ -19,8 +19,8 @@ export function readSegmentList(text: string): { name: string; seconds: number }
 }
 
 /**
- * Returns the playlist of a rendition or audio track. While it grows, `targetSeconds` is the segment duration,
- * because the target duration must not change.
+ * Returns the playlist of a rendition or audio track. While it grows, `targetSeconds` is the
+ * segment duration, because the target duration must not change.
  */
 export function mediaPlaylist(init: string, segments: readonly Segment[], { isGrowing = false, targetSeconds = 0 } = {}): string {
   const target = Math.max(1, Math.round(targetSeconds), ...segments.map((segment) => Math.round(segment.seconds)))
@@ -37,7 +37,7 @@ export function mediaPlaylist(init: string, segments: readonly Segment[], { isGr
   ])
 }
 
-/** A variant stream: a rendition with its sound, or sound only. */
+/** A variant stream of the master playlist: a rendition with its sound, or sound only. */
 export interface Variant {
   uri: string
   segments: readonly Segment[]
@@ -86,8 +86,8 @@ function audioTag(group: string, { uri, name, language, isDefault }: AudioTrack)
 }
 
 function streamTag({ segments, codecs, picture, audio }: Variant): string {
-  // Returns the highest rate of the variant. Of several audio tracks the one with the highest rate counts; for a
-  // variant with sound only it is one of them.
+  // Returns the highest rate of the variant. Of several audio tracks the one with the highest rate
+  // counts; for a variant with sound only it is one of them.
   const highestRate = (rate: (segments: readonly Segment[]) => number) => {
     const sound = Math.max(0, ...(audio?.tracks ?? []).map((track) => rate(track.segments)))
     return picture ? rate(segments) + sound : Math.max(rate(segments), sound)
@@ -102,8 +102,8 @@ function streamTag({ segments, codecs, picture, audio }: Variant): string {
 }
 
 /**
- * Returns the bit rate of the largest segment, at least the average. A short last segment counts only if it is the
- * only one.
+ * Returns the highest bit rate of a segment, at least the average. Segments that are shorter than
+ * half of the longest one do not count.
  */
 function peakRate(segments: readonly Segment[]): number {
   const longest = Math.max(0, ...segments.map((segment) => segment.seconds))

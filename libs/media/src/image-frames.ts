@@ -3,7 +3,7 @@ import type { Segment } from './hls-playlist.ts'
 import { type FrameSize, sizeFor } from './ladder.ts'
 import { EncodeError } from './media-errors.ts'
 import type { EncodePlan, PlannedRendition } from './plan.ts'
-import { type ImageWork, joinSegments, jpegOutput, keysDecodeAlone, segmentInput, toJpegSize } from './segment-file.ts'
+import { canDecodeKeyFramesAlone, type ImageWork, joinSegments, jpegOutput, segmentInput, toJpegSize } from './segment-file.ts'
 
 export interface PictureSource {
   plan: EncodePlan
@@ -15,9 +15,10 @@ export interface PictureSource {
 }
 
 /**
- * Returns the command parts that create the images from the largest rendition. For each moment ffmpeg reads one segment.
- * If the moment is a key frame, it decodes only the key frames of the segment. (Sparse outputs of
- * the main encode would make ffmpeg buffer hundreds of frames of all other outputs.)
+ * Returns the command parts that create the images from the largest rendition. For each moment
+ * ffmpeg reads one segment. If the moment is a key frame, it decodes only the key frames of the
+ * segment. (Sparse outputs of the main encode would make ffmpeg buffer hundreds of frames of all
+ * other outputs.)
  */
 export async function imagesFromRendition(source: PictureSource, firstInput: number): Promise<ImageWork> {
   const { plan, rendition, segments, scratch } = source
@@ -30,7 +31,7 @@ export async function imagesFromRendition(source: PictureSource, firstInput: num
     const segmentFrames = video.groupFrames * 2
     const segment = segments[Math.floor(frame / segmentFrames)]
     if (!segment) throw new EncodeError('incomplete', `${rendition.key} ends before frame ${frame}`)
-    const onlyKeyFrames = keysDecodeAlone(rendition) && frame % video.groupFrames === 0
+    const onlyKeyFrames = canDecodeKeyFramesAlone(rendition) && frame % video.groupFrames === 0
     const options = onlyKeyFrames ? ['-skip_frame', 'nokey'] : []
     work.inputs.push(segmentInput(await joinSegments(scratch, rendition.key, [segment], String(moment)), options))
     const images = imagesWithFrame.filter((image) => image.frame === frame)
@@ -41,7 +42,9 @@ export async function imagesFromRendition(source: PictureSource, firstInput: num
   return work
 }
 
-/** From this number of groups on (one minute), an image at a percentage of the video shows the key frame before it. */
+/**
+ * If a video has at least this number of groups (one minute), its images `thumb-…` show key frames.
+ */
 const LONG_VIDEO_GROUPS = 30
 
 /** Returns the index of the frame that an image shows. */
@@ -56,7 +59,10 @@ export function findImageFrame(
   return video.frames < LONG_VIDEO_GROUPS * video.groupFrames ? frame : frame - (frame % video.groupFrames)
 }
 
-/** Returns the graph that decodes one frame of an input and scales it to each image: `[i{moment}_{index}]`. */
+/**
+ * Returns the graph that selects one frame of an input and scales it to the size of each image. Its
+ * outputs are named `[i{moment}_{index}]`.
+ */
 export function imageGraph(input: number, moment: number, frame: number, images: EncodePlan['images'], size: FrameSize): string {
   const label = (index: number) => `${moment}_${index}`
   const parts = images.map((_, index) => `[f${label(index)}]`).join('')

@@ -15,7 +15,7 @@ export { type PictureCodec, pictureEncoders } from './picture-codec.ts'
 export { PICTURE_HEAD_BYTES, type PictureFormat, sniffPicture } from './picture-file.ts'
 export {
   audioChunk,
-  chunkNumbers,
+  chunkIndexes,
   type EncodePlan,
   type PlannedRendition,
   type PlanOptions,

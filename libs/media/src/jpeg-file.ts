@@ -2,8 +2,8 @@ import { EncodeError } from './media-errors.ts'
 import type { OutputFile } from './tool-output.ts'
 
 /**
- * Returns the size of a JPEG that ffmpeg wrote, from its frame header (ITU-T T.81, B.2.2). Throws `incomplete` if there is
- * none.
+ * Returns the size of a JPEG that ffmpeg wrote, from its frame header (ITU-T T.81, B.2.2). Throws
+ * `incomplete` if there is no frame header.
  */
 export function readJpegSize(name: string, bytes: Buffer): { width: number; height: number } {
   for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff; at += 2 + bytes.readUInt16BE(at + 2)) {
@@ -12,7 +12,7 @@ export function readJpegSize(name: string, bytes: Buffer): { width: number; heig
   throw new EncodeError('incomplete', `${name} has no frame header`)
 }
 
-/** Baseline, extended and progressive frames. */
+/** Markers of the headers of baseline, extended and progressive frames. */
 const FRAME_HEADERS: ReadonlySet<number> = new Set([0xc0, 0xc1, 0xc2])
 
 /** Throws `incomplete` unless the file has the start and end markers of a JPEG. */

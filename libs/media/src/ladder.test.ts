@@ -8,7 +8,7 @@ describe('the size of each rung', () => {
   test.each([
     ['a landscape source', 1920, 1080, ['256x144', '426x240', '640x360', '640x360', '854x480', '1280x720']],
     ['a portrait source (its shorter side counts)', 1080, 1920, ['144x256', '240x426', '360x640', '360x640', '480x854', '720x1280']],
-    ['a small source (never larger than it)', 320, 240, ['192x144', '320x240', '320x240', '320x240', '320x240', '320x240']],
+    ['a source smaller than the rungs', 320, 240, ['192x144', '320x240', '320x240', '320x240', '320x240', '320x240']],
     ['an odd source', 641, 361, ['256x144', '426x240', '640x360', '640x360', '640x360', '640x360']],
     ['a tiny source', 1, 3, ['2x2', '2x2', '2x2', '2x2', '2x2', '2x2']],
     ['a very wide source', 7680, 480, ['576x36', '960x60', '1440x90', '1440x90', '1920x120', '2880x180']],

@@ -5,8 +5,8 @@ import type { SourceVideo } from './source-probe.ts'
 export interface Rung {
   key: string
   /**
-   * Nominal bitrate in kbit/s of the file, with sound and container. The average must not exceed it by more
-   * than 10 %.
+   * Nominal bitrate in kbit/s of the file, with sound and container. The average must not exceed it
+   * by more than 10 %.
    */
   label: number
   /** Length of the shorter side in pixels. */
@@ -17,7 +17,10 @@ export interface Rung {
   codec?: PictureCodec
 }
 
-/** Every source gets the first six renditions. It gets each of the others if it is larger than the rung before. */
+/**
+ * Every source gets the first six rungs. It gets another rung if its shorter side is longer than
+ * that of the rung before.
+ */
 export const ladder: readonly Rung[] = [
   { key: 'h264_100', label: 100, shortSide: 144, audioKbps: 32, profile: 'high' },
   { key: 'h264_250', label: 250, shortSide: 240, audioKbps: 64, profile: 'high' },
@@ -46,8 +49,8 @@ export const aliasKeys: Readonly<Record<string, string>> = {
 export const standardKeys: readonly string[] = ladder.slice(0, 6).map((rung) => rung.key)
 
 /**
- * Returns the default renditions of a source: the standard ones, and each higher rung whose predecessor is smaller
- * than the source.
+ * Returns the default renditions of a source: the standard ones, and each higher rung whose
+ * predecessor is smaller than the source.
  */
 export function defaultKeys(source: FrameSize | undefined): string[] {
   const short = source ? Math.min(source.width, source.height) : 0
@@ -60,13 +63,14 @@ export interface FrameSize {
 }
 
 /**
- * Returns the size of a rung for a source: by the shorter side, even, with the source's aspect ratio, never larger
- * than the source.
+ * Returns the size of a rung for a source: by the shorter side, even, with the source's aspect
+ * ratio, never larger than the source.
  */
 export function sizeFor(rung: Pick<Rung, 'shortSide'>, source: Pick<SourceVideo, 'width' | 'height'>): FrameSize {
   const short = Math.min(source.width, source.height)
   const long = Math.max(source.width, source.height)
-  // The second bound limits pictures with an extreme aspect ratio to a size that the rung's bitrate can encode.
+  // The second bound limits pictures with an extreme aspect ratio to a size that the rung's bitrate
+  // can encode.
   const scale = Math.min(1, rung.shortSide / short, (rung.shortSide * 4) / long)
   const size = (pixels: number) => {
     const scaled = pixels * scale
@@ -77,8 +81,9 @@ export function sizeFor(rung: Pick<Rung, 'shortSide'>, source: Pick<SourceVideo,
 }
 
 /**
- * Returns the bitrate that remains for the picture in kbit/s. The container needs about 16 bytes per frame in tables
- * and segment headers, and about 4 kbit/s for sound. 4 % are reserved for the encoder's first burst.
+ * Returns the bitrate that remains for the picture in kbit/s. The container needs about 16 bytes
+ * per frame in tables and segment headers. Sound needs 3 % more than its bitrate, and 4 kbit/s in
+ * the container. 4 % are reserved, because the encoder exceeds its rate at the start.
  */
 export function videoKbps(rung: Rung, frameRate: number, hasAudio: boolean): number {
   const sound = hasAudio ? rung.audioKbps * 1.03 + 4 : 0

@@ -3,7 +3,7 @@ import { InvalidSource } from './media-errors.ts'
 import { type FfprobeRun, ffprobeLines } from './run-ffprobe.ts'
 import { sourceName } from './scratch.ts'
 
-/** End of each stream, in seconds from the start of the file. */
+/** End of each stream in seconds from the start of the file, by stream index. */
 export type StreamEnds = Map<number, number>
 
 export interface EndsOptions {
@@ -11,44 +11,53 @@ export interface EndsOptions {
   guards: readonly string[]
   file: ProbedFile
   streams: readonly ProbedStream[]
-  /** Whether the container stores its duration in the header, so that a shorter file was truncated. */
-  statesLength: boolean
+  /**
+   * Whether the container stores its duration in the header, so that a shorter file was truncated.
+   */
+  hasDurationInHeader: boolean
 }
 
 /**
- * Returns where the streams end. A header may be missing, estimated or wrong, so the last seconds are read. If they are
- * missing, the complete file is read, without decoding.
+ * Returns the ends of the streams. A header may be missing, estimated or wrong, so the last seconds
+ * are read. If they are missing, the complete file is read, without decoding. Throws
+ * `InvalidSource` with 4002 for a truncated file.
  */
 export async function measureEnds(options: EndsOptions): Promise<StreamEnds> {
   const declaredSeconds = options.file.durationSeconds
   if (declaredSeconds !== undefined && declaredSeconds > 0) {
-    const tail = await lastPackets(options, Math.max(0, declaredSeconds - tailSeconds))
-    const reachesEnd = longest(tail.ends) >= declaredSeconds - slackSeconds
+    const tail = await scanPackets(options, Math.max(0, declaredSeconds - TAIL_SECONDS))
+    const reachesEnd = latestEnd(tail.ends) >= declaredSeconds - MAX_MISSING_SECONDS
     const ends = withHeaders(options, tail)
     if (reachesEnd && ends.size === options.streams.length) return ends
   }
-  const complete = await lastPackets(options, undefined)
-  const missing = declaredSeconds === undefined ? 0 : declaredSeconds - longest(complete.ends)
+  const complete = await scanPackets(options, undefined)
+  const missing = declaredSeconds === undefined ? 0 : declaredSeconds - latestEnd(complete.ends)
   if (
-    options.statesLength &&
+    options.hasDurationInHeader &&
     declaredSeconds !== undefined &&
     missing > Math.max(1, declaredSeconds * 0.02) &&
-    cutShort.test(complete.stderr)
+    TRUNCATION_MESSAGES.test(complete.stderr)
   ) {
-    throw new InvalidSource(4002, `the file is truncated: it has ${seconds(longest(complete.ends))} of ${seconds(declaredSeconds)}`)
+    throw new InvalidSource(
+      4002,
+      `the file is truncated: it has ${formatSeconds(latestEnd(complete.ends))} of ${formatSeconds(declaredSeconds)}`,
+    )
   }
   return complete.ends
 }
 
-const tailSeconds = 5
-const slackSeconds = 0.5
-const cutShort = /partial file|ended prematurely|truncat|Invalid data|error reading|Packet corrupt/i
+/** Duration of the part at the end that is read first. */
+const TAIL_SECONDS = 5
+/** Maximum time by which the last packet may end before the declared duration. */
+const MAX_MISSING_SECONDS = 0.5
+const TRUNCATION_MESSAGES = /partial file|ended prematurely|truncat|Invalid data|error reading|Packet corrupt/i
 
-export function longest(ends: StreamEnds): number {
+/** Returns the end of the stream that ends last. */
+export function latestEnd(ends: StreamEnds): number {
   return Math.max(0, ...ends.values())
 }
 
-function seconds(value: number): string {
+function formatSeconds(value: number): string {
   return `${Math.max(0, Math.round(value * 10) / 10)} s`
 }
 
@@ -57,8 +66,11 @@ interface PacketScan {
   stderr: string
 }
 
-/** Returns the end of the last packet of each stream from a time on, or of the complete file if it is undefined. */
-async function lastPackets({ run, guards, file, streams }: EndsOptions, from: number | undefined): Promise<PacketScan> {
+/**
+ * Reads the packets from a time on, or all if it is undefined. Returns the end of the last packet
+ * of each stream.
+ */
+async function scanPackets({ run, guards, file, streams }: EndsOptions, from: number | undefined): Promise<PacketScan> {
   const ends: StreamEnds = new Map()
   const streamIndexes = new Set(streams.map((stream) => stream.index))
   const interval = from === undefined || from === 0 ? [] : ['-read_intervals', `${(from + file.startSeconds).toFixed(3)}%`]
@@ -66,9 +78,9 @@ async function lastPackets({ run, guards, file, streams }: EndsOptions, from: nu
   const end = await ffprobeLines({ ...run, args: [...guards, ...interval, ...entries, `file:${sourceName}`] }, (line) => {
     // Side data of a packet adds lines and columns after these.
     const [index, pts, dts, duration] = line.split(',').map(Number)
-    const time = finite(pts) ?? finite(dts)
+    const time = toFinite(pts) ?? toFinite(dts)
     if (index === undefined || time === undefined || !streamIndexes.has(index)) return
-    const packetEnd = time + (finite(duration) ?? 0) - file.startSeconds
+    const packetEnd = time + (toFinite(duration) ?? 0) - file.startSeconds
     if (packetEnd > (ends.get(index) ?? 0)) ends.set(index, packetEnd)
   })
   return { ends, stderr: end.stderr }
@@ -84,6 +96,6 @@ function withHeaders({ file, streams }: EndsOptions, scan: PacketScan): StreamEn
   return ends
 }
 
-function finite(value: number | undefined): number | undefined {
+function toFinite(value: number | undefined): number | undefined {
   return value !== undefined && Number.isFinite(value) ? value : undefined
 }

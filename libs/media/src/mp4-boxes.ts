@@ -6,8 +6,8 @@ export interface Mp4Box {
 }
 
 /**
- * Returns the top-level boxes of an MP4 file or segment in order. Returns undefined if they do not fill the
- * file exactly, as in a truncated file.
+ * Returns the top-level boxes of an MP4 file or segment in order. Returns undefined if they do not
+ * fill the file exactly, as in a truncated file.
  */
 export async function outerBoxes(file: FileHandle): Promise<Mp4Box[] | undefined> {
   const { size } = await file.stat()
@@ -37,16 +37,16 @@ export interface SegmentHead {
 }
 
 /**
- * Reads the boxes before the media of an fMP4 segment: one index (`sidx`), one fragment of one track. Returns undefined
- * if they are missing.
+ * Reads the boxes before the media of an fMP4 segment: one index (`sidx`), one fragment of one
+ * track. Returns undefined if they are missing.
  */
 export async function readSegmentHead(file: FileHandle): Promise<SegmentHead | undefined> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
   return segmentHead(buffer.subarray(0, bytesRead))
 }
 
 /** Bytes for the boxes before the sample table; of that table only the header is read. */
-const headBytes = 4096
+const HEAD_BYTES = 4096
 
 function segmentHead(bytes: Buffer): SegmentHead | undefined {
   const sidx = findBoxContent(bytes, 'sidx')
@@ -54,14 +54,18 @@ function segmentHead(bytes: Buffer): SegmentHead | undefined {
   const [tfdt, trun] = [findBoxContent(traf, 'tfdt'), findBoxContent(traf, 'trun')]
   if (!sidx || !tfdt || !trun || sidx.length < 32 || tfdt.length < 8 || trun.length < 8) return undefined
   const timescale = sidx.readUInt32BE(8)
-  // Followed by two times, whose width depends on the version, a count, then size and duration of the only reference.
+  // After the time scale there are two times, whose width depends on the version, a count, then
+  // size and duration of the only reference.
   const durationOffset = sidx[0] === 0 ? 28 : 36
   const start = tfdt[0] === 0 ? tfdt.readUInt32BE(4) : tfdt.length < 12 ? undefined : Number(tfdt.readBigUInt64BE(4))
   if (timescale === 0 || start === undefined || sidx.length < durationOffset + 4) return undefined
   return { startSeconds: start / timescale, seconds: sidx.readUInt32BE(durationOffset) / timescale, samples: trun.readUInt32BE(4) }
 }
 
-/** Returns the content of the first box of this type, as far as it was read, or undefined if there is none. */
+/**
+ * Returns the content of the first box of this type, as far as it was read, or undefined if there
+ * is none.
+ */
 function findBoxContent(bytes: Buffer | undefined, type: string): Buffer | undefined {
   for (let offset = 0; bytes && offset + 8 <= bytes.length; ) {
     const size = bytes.readUInt32BE(offset)

@@ -30,8 +30,9 @@ export interface Packaging {
 }
 
 /**
- * Creates the finished set from the segments of all chunks: HLS playlists, a progressive MP4 of each rendition from the
- * same encoded frames, an audio-only file, and the images. Returns the folder of the set.
+ * Creates the finished set from the segments of all chunks: HLS playlists, a progressive MP4 of
+ * each rendition from the same encoded frames, an audio-only file, and the images. Returns the
+ * folder of the set.
  */
 export async function packageRenditions({ plan, scratch, tools, limits, signal }: Packaging): Promise<string> {
   const set = join(scratch, setFolder)
@@ -48,17 +49,18 @@ export async function packageRenditions({ plan, scratch, tools, limits, signal }
     args: packageArguments(plan, [...segments.keys()], images),
     scratch,
     writes: [outputFolder],
-    // Moving `moov` to the front copies each file without progress reports. 10 MB/s is slow even for a network disk.
+    // Moving `moov` to the front copies each file without progress reports. 10 MB/s is slow even
+    // for a network disk.
     limits: { stallSeconds: 30 + bytes / 10e6, fileBytes: bytes * 2 + 32 * 2 ** 20, ...limits },
     onLine: progressLines(() => {}),
     signal,
   })
-  await moveOutput(plan, scratch)
+  await linkOutputs(plan, scratch)
   return set
 }
 
 /** Links the files that the runs wrote into the set. */
-async function moveOutput(plan: EncodePlan, scratch: string): Promise<void> {
+async function linkOutputs(plan: EncodePlan, scratch: string): Promise<void> {
   const storyboard = planStoryboard(plan)
   const images = [...plan.images.map(({ key }) => key), ...(storyboard?.sprites ?? [])]
   const paths = [
@@ -76,16 +78,19 @@ async function moveOutput(plan: EncodePlan, scratch: string): Promise<void> {
 }
 
 function packageArguments(plan: EncodePlan, keys: readonly string[], images: ImageWork): string[] {
-  const copies = plan.renditions.map((rendition) => mp4Output(setLayout.mp4(rendition.key), trackKeys(plan, rendition.key), keys))
+  const mp4Outputs = plan.renditions.map((rendition) => mp4Output(setLayout.mp4(rendition.key), trackKeys(plan, rendition.key), keys))
   const sound = soundKey(plan)
   return ffmpegArguments({
     inputs: [...keys.map(playlistInput), ...images.inputs],
     graphs: images.graphs,
-    outputs: [...copies, ...(sound === undefined ? [] : [mp4Output(setLayout.sound, [sound], keys)]), ...images.outputs],
+    outputs: [...mp4Outputs, ...(sound === undefined ? [] : [mp4Output(setLayout.sound, [sound], keys)]), ...images.outputs],
   })
 }
 
-/** Returns the command parts that create the images. The tracks are the inputs before those of the images. */
+/**
+ * Returns the command parts that create the images. The tracks are the inputs before those of the
+ * images.
+ */
 async function imageWork(work: FrameScan): Promise<ImageWork> {
   const { plan, segments, scratch } = work
   if (plan.images.length === 0) return { inputs: [], graphs: [], outputs: [] }
@@ -96,8 +101,9 @@ async function imageWork(work: FrameScan): Promise<ImageWork> {
 }
 
 /**
- * Returns the key of the track for the audio-only file: the best one. Returns undefined for a plan without images, because
- * its rendition is added to a set that already has both.
+ * Returns the key of the audio track for the audio-only file: the default sound at the highest
+ * bitrate. Returns undefined for a plan without images, because its rendition is added to a set
+ * that already has images and an audio-only file.
  */
 export function soundKey({ audio, images }: EncodePlan): string | undefined {
   return images.length === 0 ? undefined : audio?.tracks.findLast(({ sound }) => sound === 0)?.key

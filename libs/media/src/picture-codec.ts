@@ -10,7 +10,7 @@ export const pictureCodecs: readonly PictureCodec[] = ['h264', 'hevc', 'av1']
 export const pictureEncoders: Readonly<Record<PictureCodec, string>> = { h264: 'libx264', hevc: 'libx265', av1: 'libsvtav1' }
 
 /** ffprobe name of each codec. */
-export const probedPictures: Readonly<Record<PictureCodec, string>> = { h264: 'h264', hevc: 'hevc', av1: 'av1' }
+export const ffprobeCodecNames: Readonly<Record<PictureCodec, string>> = { h264: 'h264', hevc: 'hevc', av1: 'av1' }
 
 /** CPU time to encode a picture, as a multiple of H.264 (measured). */
 export const pictureCosts: Readonly<Record<PictureCodec, number>> = { h264: 1, hevc: 4, av1: 3 }
@@ -26,17 +26,19 @@ export interface PictureQuality {
 }
 
 /**
- * Static content gets its bits in its key frame, which requires a longer look-ahead than the preset's ten frames. The
- * preset's full adaptive quantisation towards flat areas costs one point of VMAF on slides. Measured by `npm run
- * bench -- encode --only ladder`.
+ * Options of x264 for static content. A longer look-ahead than the ten frames of the preset spends
+ * the bits of such content on its key frames. The full adaptive quantisation of the preset favours
+ * flat areas and costs one point of VMAF on slides. `npm run bench -- encode --only ladder`
+ * measures both.
  */
-const easyContent = 'rc-lookahead=20:aq-strength=0.5'
+const X264_STATIC_CONTENT = 'rc-lookahead=20:aq-strength=0.5'
 
 /**
- * Returns the encoder options: constant quality under a cap with a buffer of one second, in closed groups of fixed
- * length. Each encoder has one thread. With more, rate control depends on thread timing, so two runs differ. The
- * encoders run in parallel. A chunk starts with half of the buffer, which is about the level at the end of the previous chunk.
- * With a full buffer, each chunk border of a picture that is hard to encode would add bytes to the average.
+ * Returns the encoder options: constant quality under a cap with a buffer of one second, in closed
+ * groups of fixed length. Each encoder has one thread. With more, rate control depends on thread
+ * timing, so two runs differ. The encoders run in parallel. A chunk starts with half of the buffer,
+ * which is about the level at the end of the previous chunk. With a full buffer, each chunk border
+ * of a picture that is hard to encode would add bytes to the average.
  */
 export function pictureOptions({ codec, kbps, profile, groupFrames, chunk, x264Asm }: PictureQuality): string[][] {
   const cap = [
@@ -55,7 +57,7 @@ export function pictureOptions({ codec, kbps, profile, groupFrames, chunk, x264A
         ['-threads', '1'],
         ['-crf', '18'],
         ...cap,
-        ['-x264-params', `${buffer}${groups}:force-cfr=1:${easyContent}${x264Asm ? `:asm=${x264Asm}` : ''}`],
+        ['-x264-params', `${buffer}${groups}:force-cfr=1:${X264_STATIC_CONTENT}${x264Asm ? `:asm=${x264Asm}` : ''}`],
       ]
     case 'hevc':
       return [

@@ -13,7 +13,7 @@ test.each([
   expect(sniffPicture(Buffer.from(hex, 'hex'))).toBe(format)
 })
 
-/** Returns a TIFF structure with one entry of the directory. */
+/** Returns a TIFF structure whose directory has one entry. */
 function tiff(order: 'II' | 'MM', orientation: number, tag = 0x0112): Buffer {
   const bytes = Buffer.alloc(26)
   const write16 = (value: number, at: number) => (order === 'II' ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at))
@@ -67,7 +67,7 @@ test.each([
   expect(readOrientation(bytes, format)).toBe(orientation)
 })
 
-test('a truncated directory has the default orientation, at each length', () => {
+test('a file that is truncated at any length has its orientation or the default one', () => {
   for (const [file, format] of [
     [jpeg(tiff('MM', 6)), 'jpeg'],
     [png(tiff('II', 6)), 'png'],

@@ -4,7 +4,10 @@ export type PictureFormat = 'jpeg' | 'png' | 'webp'
 /** Number of bytes that `sniffPicture` needs. */
 export const PICTURE_HEAD_BYTES = 12
 
-/** Returns the format of a picture from its first bytes, or undefined for all other files. Names and content types are ignored. */
+/**
+ * Returns the format of a picture from its first bytes, or undefined for all other files. Names and
+ * content types are ignored.
+ */
 export function sniffPicture(head: Buffer): PictureFormat | undefined {
   if (head.toString('hex', 0, 3) === 'ffd8ff') return 'jpeg'
   if (head.toString('hex', 0, 8) === '89504e470d0a1a0a') return 'png'
@@ -12,8 +15,8 @@ export function sniffPicture(head: Buffer): PictureFormat | undefined {
 }
 
 /**
- * Returns the orientation of a picture, 1 to 8, as in tag 0x0112 of Exif 2.32. It is 1 without a valid tag. Builds of
- * ffmpeg differ in the formats whose orientation they apply.
+ * Returns the orientation of a picture, 1 to 8, as in tag 0x0112 of Exif 2.32. It is 1 without a
+ * valid tag. Builds of ffmpeg differ in the formats whose orientation they apply.
  */
 export function readOrientation(bytes: Buffer, format: PictureFormat): number {
   const exif = findExif(bytes, format)
@@ -25,7 +28,10 @@ function findExif(bytes: Buffer, format: PictureFormat): Buffer | undefined {
   return format === 'png' ? findPngChunk(bytes, 'eXIf') : withoutMarker(findRiffChunk(bytes, 'EXIF'))
 }
 
-/** Returns the contents of the APP1 segment with Exif data. Segments end at the start of the picture data (SOS). */
+/**
+ * Returns the contents of the APP1 segment with Exif data. Segments end at the start of the picture
+ * data (SOS).
+ */
 function findJpegExif(bytes: Buffer): Buffer | undefined {
   for (let at = 2; at + 4 <= bytes.length && bytes[at] === 0xff; ) {
     const marker = bytes[at + 1] ?? 0
@@ -64,7 +70,7 @@ function findRiffChunk(bytes: Buffer, type: string): Buffer | undefined {
   return undefined
 }
 
-/** Some programs write the marker of a JPEG segment to WebP files too. */
+/** Removes the marker of a JPEG segment, which some programs write to WebP files too. */
 function withoutMarker(exif: Buffer | undefined): Buffer | undefined {
   return exif?.toString('latin1', 0, 6) === EXIF_MARKER ? exif.subarray(6) : exif
 }

@@ -17,8 +17,8 @@ test.each([
   ['und', '', 'Audio'],
   ['', '', 'Audio'],
   ['qqq', 'qqq', 'Audio'],
-])('audio tagged "%s" has the language "%s" and the name %s', (spoken, language, name) => {
-  expect(planAudio([buildAudioStream({ language: spoken })], rungs, 10)?.sounds[0]).toMatchObject({ language, name })
+])('audio tagged "%s" has the language "%s" and the name %s', (tag, language, name) => {
+  expect(planAudio([buildAudioStream({ language: tag })], rungs, 10)?.sounds[0]).toMatchObject({ language, name })
 })
 
 test('each audio stream is encoded at each bit rate, and names are unique', () => {
@@ -44,7 +44,7 @@ test('each audio stream is encoded at each bit rate, and names are unique', () =
   expect(planned?.sounds[0]?.silenceSeconds).toBe(3)
 })
 
-test("audio after the end of the video is cut, and short audio is padded by at most the video's length", () => {
+test('audio that ends after the video gets only the spare silence, and a source without audio has no audio plan', () => {
   expect(planAudio([buildAudioStream(), buildAudioStream({ endSeconds: 40 })], rungs, 10)?.sounds[1]?.silenceSeconds).toBe(1)
   expect(planAudio([], rungs, 10)).toBeUndefined()
   expect(maxSounds).toBe(8)

@@ -1,7 +1,10 @@
 import type { Rung } from './ladder.ts'
 import type { SourceAudio } from './source-probe.ts'
 
-/** Sound of a plan. It is encoded once for the complete source by a separate run. */
+/**
+ * Sound of a plan: all audio streams that are encoded. It is encoded once for the complete source
+ * by a separate run.
+ */
 export interface PlannedAudio {
   /** Sounds, default first, at most `maxSounds`. */
   sounds: PlannedSound[]
@@ -19,7 +22,7 @@ export interface PlannedSound {
   language: string
   /** Name that a player shows; unique. */
   name: string
-  /** Seconds of silence at the end, because the picture or the default sound is longer. */
+  /** Seconds of silence to add: the time until the end of the video, and `spareSeconds`. */
   silenceSeconds: number
 }
 
@@ -35,10 +38,16 @@ export interface PlannedAudioTrack {
 /** Maximum number of sounds; further audio streams are dropped. */
 export const maxSounds = 8
 
-/** The first audio block is inserted by the encoder, so shorter sound would be empty. */
+/**
+ * Minimum duration of sound. The encoder inserts the first audio block, so shorter sound would be
+ * empty.
+ */
 export const minSoundSeconds = 0.025
 
-/** Seconds of frames and samples that may be lost to damage at the end of a source. A larger loss fails the encode. */
+/**
+ * Seconds of frames and samples that may be lost to damage at the end of a source. A larger loss
+ * fails the encode.
+ */
 export const spareSeconds = 1
 
 /** Returns the key of a group of audio tracks: all sounds at one bitrate. */
@@ -46,7 +55,9 @@ export function audioGroup(kbps: number): string {
   return `audio_${kbps}`
 }
 
-/** Returns the planned sound. `sounds` has the default first. Returns undefined if there are none. */
+/**
+ * Returns the planned sound. `sounds` has the default first. Returns undefined if there are none.
+ */
 export function planAudio(sounds: readonly SourceAudio[], rungs: readonly Rung[], durationSeconds: number): PlannedAudio | undefined {
   if (sounds.length === 0) return undefined
   const rates = [...new Set(rungs.map((rung) => rung.audioKbps))].sort((a, b) => a - b)
@@ -79,7 +90,10 @@ function buildTrackNames(sounds: readonly SourceAudio[]): string[] {
   return names
 }
 
-/** Returns the shortest language tag, as HLS requires. Files contain three-letter codes of ISO 639-2/B or /T. */
+/**
+ * Returns the shortest language tag, as HLS requires. Files contain three-letter codes of ISO
+ * 639-2/B or /T.
+ */
 function languageTag(language: string): string {
   if (language === '' || ['und', 'mis', 'zxx', 'mul'].includes(language)) return ''
   return Intl.getCanonicalLocales(language)[0] ?? ''

@@ -1,7 +1,10 @@
 import { toNumber } from './frame-rate.ts'
 import type { Rational } from './source-probe.ts'
 
-/** A range of the picture that one run encodes. It starts with a key frame and depends on nothing outside of it. */
+/**
+ * A range of the picture that one run encodes. It starts with a key frame and depends on nothing
+ * outside of it.
+ */
 export interface PlannedChunk {
   index: number
   startFrame: number
@@ -23,17 +26,28 @@ export interface PictureToCut {
   canCut: boolean
 }
 
-/** Maximum duration of a chunk. A long chunk has less overhead at its borders. A short one loses less work if its worker fails. */
+/**
+ * Maximum duration of a chunk. A long chunk has less overhead at its borders. A short one loses
+ * less work if its worker fails.
+ */
 const MAX_SECONDS = 60
+/** Maximum estimated CPU time of a chunk. */
 const MAX_CPU_SECONDS = 40
-/** Maximum share of the picture in one chunk, so that a lost worker costs little and several workers have chunks. */
+/**
+ * Maximum share of the picture in one chunk, so that a lost worker costs little and several workers
+ * have chunks.
+ */
 const MAX_SHARE = 0.13
-/** Minimum length of a chunk by share. With shorter chunks the borders cost more than the loss of a worker. */
+/**
+ * Minimum length that MAX_SHARE leads to. With shorter chunks the borders cost more than the loss
+ * of a worker.
+ */
 const MIN_SHARE_SEGMENTS = 4
 
 /**
- * Divides the picture at segment borders. The first chunk has one segment, so that viewers can play it soon. Each next
- * chunk is twice as long, up to the usual length, which is a minute, or an eighth of a short picture.
+ * Divides the picture at segment borders. The first chunk has one segment, so that viewers can play
+ * it soon. Each next chunk is twice as long, up to the usual length. The usual length is a minute,
+ * or about an eighth of a short picture, or MAX_CPU_SECONDS of work, whichever is the shortest.
  */
 export function planChunks(picture: PictureToCut): PlannedChunk[] {
   const chunks: PlannedChunk[] = []

@@ -3,7 +3,7 @@ import { toNumber } from './frame-rate.ts'
 import { type AudioGroup, masterPlaylist, type Segment, type Variant } from './hls-playlist.ts'
 import type { EncodePlan } from './plan.ts'
 
-/** Existing segments of a rendition's picture or of an audio track. */
+/** Segments of a rendition's picture or of an audio track that exist so far. */
 export interface PackagedTrack {
   segments: readonly Segment[]
   /** RFC 6381 codec string. */

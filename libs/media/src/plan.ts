@@ -18,10 +18,16 @@ export interface PlannedRendition {
     kbps: number
     profile: Rung['profile']
     codec?: PictureCodec
-    /** The picture is a copy of the source without encoding. Times of its stream are in units of `timeBase` seconds. */
+    /**
+     * The picture is a copy of the source without encoding. Times of its stream are in units of
+     * `timeBase` seconds.
+     */
     copied?: { timeBase: Rational }
   }
-  /** Key of its audio group, which is also the key of the track in its MP4 file. Undefined if the source has no sound. */
+  /**
+   * Key of its audio group, which is also the key of the track in its MP4 file. Undefined if the
+   * source has no sound.
+   */
   audioKey?: string
 }
 
@@ -29,8 +35,8 @@ export interface PlannedRendition {
 export const planVersion = 5
 
 /**
- * The input of all later steps, as plain JSON. With one build of ffmpeg the same plan produces the same frames on
- * any machine.
+ * The input of all later steps, as plain JSON. With one build of ffmpeg the same plan produces the
+ * same frames on any machine.
  */
 export interface EncodePlan {
   /** `planVersion` of the planner that created the plan. */
@@ -46,17 +52,20 @@ export interface EncodePlan {
     sourceFrames: number
     groupFrames: number
     /**
-     * Maximum seconds from any position of the source back to a key frame, as far as it was measured. 0 if the source
-     * is not cut.
+     * Maximum seconds from any position of the source back to a key frame, as far as it was
+     * measured. 0 if the source is not divided into chunks.
      */
     keySeconds: number
-    /** Seconds for which the last frame is repeated, because sound is longer or a few frames may be lost. */
+    /**
+     * Seconds for which the last frame is repeated, because sound is longer or a few frames may be
+     * lost.
+     */
     holdSeconds: number
     deinterlace: boolean
-    /** Convert full range to limited range. */
+    /** Whether full range is converted to limited range. */
     limitRange: boolean
     toneMap: boolean
-    /** HDR without colour metadata is assumed to be BT.2020. */
+    /** True if the file declares no primaries or matrix. HDR is then assumed to be BT.2020. */
     assumeColours: boolean
   }
   audio?: PlannedAudio
@@ -66,7 +75,7 @@ export interface EncodePlan {
   renditions: PlannedRendition[]
   images: { key: 'poster' | 'thumbnail' | 'thumb-25' | 'thumb-50' | 'thumb-75'; atSeconds: number; shortSide: number }[]
   maxPixels: number
-  /** Rough estimate on a current CPU core. */
+  /** Rough estimate of the CPU time of all chunks on a current CPU core. */
   expectedCpuSeconds: number
 }
 
@@ -76,13 +85,16 @@ export interface PlanOptions {
   /** Keys of the renditions; default: `defaultKeys`. */
   keys?: readonly string[]
   /** Whether the picture may be copied. True by default. */
-  copies?: boolean
-  /** A single rendition in place of those of `keys`. It is added to an existing set and has no images. */
+  canCopyPictures?: boolean
+  /**
+   * A single rendition in place of those of `keys`. It is added to an existing set and has no
+   * images.
+   */
   single?: Rung
 }
 
 /** Plans how a source is encoded. */
-export function planEncode({ probe, tools, keys = defaultKeys(probe.video), copies = true, single }: PlanOptions): EncodePlan {
+export function planEncode({ probe, tools, keys = defaultKeys(probe.video), canCopyPictures = true, single }: PlanOptions): EncodePlan {
   const rungs = single ? [single] : ladder.filter((rung) => keys.includes(rung.key))
   const { video } = probe
   const sounds = selectAudio(probe)
@@ -90,7 +102,7 @@ export function planEncode({ probe, tools, keys = defaultKeys(probe.video), copi
   const plannedVideo = video && planVideo(video, durationSeconds, tools.toneMap)
   const frames = plannedVideo?.frames ?? 0
   const encodedRenditions = rungs.map((rung) => planRendition(rung, video, plannedVideo, sounds.length > 0))
-  const renditions = copies ? withCopy(encodedRenditions, video, plannedVideo) : encodedRenditions
+  const renditions = canCopyPictures ? withCopy(encodedRenditions, video, plannedVideo) : encodedRenditions
   const audio = planAudio(sounds, rungs, durationSeconds)
   const cpuSecondsPerFrame = frameCpuSeconds(renditions, video)
   return {
@@ -115,14 +127,14 @@ export function audioChunk(plan: EncodePlan): number {
 }
 
 /** Returns all chunk indexes in the order in which they should be encoded. */
-export function chunkNumbers(plan: EncodePlan): number[] {
+export function chunkIndexes(plan: EncodePlan): number[] {
   const pictures = plan.chunks.map(({ index }) => index)
   return plan.audio ? [audioChunk(plan), ...pictures] : pictures
 }
 
 /**
- * Returns the sounds, default first. The default sound is used in the MP4 files, and determines the duration together
- * with the picture.
+ * Returns the sounds, default first. The default sound is used in the MP4 files, and determines the
+ * duration together with the picture.
  */
 function selectAudio({ video, audio, durationSeconds }: SourceProbe): SourceAudio[] {
   // A single picture may be shorter than the first audio block.
@@ -133,8 +145,8 @@ function selectAudio({ video, audio, durationSeconds }: SourceProbe): SourceAudi
 
 function planVideo(video: SourceVideo, durationSeconds: number, canToneMap: boolean): NonNullable<EncodePlan['video']> {
   const frameRate = outputFrameRate(video)
-  // Sound consists of blocks and nearly always ends slightly later. Repeating a last frame for it would create an
-  // additional segment.
+  // Sound consists of blocks and nearly always ends slightly later. Repeating a last frame for it
+  // would create an additional segment.
   const seconds = durationSeconds - video.endSeconds < 0.1 ? video.endSeconds : durationSeconds
   return {
     streamIndex: video.index,
@@ -175,8 +187,8 @@ function planRendition(rung: Rung, video: SourceVideo | undefined, plannedVideo:
 }
 
 /**
- * Replaces the last rendition with a copy of the source's picture, if that has the same size and does not exceed its
- * bitrate. Another, scaled rendition must exist.
+ * Replaces the last rendition with a copy of the source's picture, if that has the same size and
+ * does not exceed its bitrate. Another, scaled rendition must exist.
  */
 function withCopy(renditions: PlannedRendition[], source: SourceVideo | undefined, plannedVideo: EncodePlan['video']): PlannedRendition[] {
   const last = renditions.at(-1)
@@ -202,8 +214,9 @@ function round(seconds: number): number {
 }
 
 /**
- * Returns the estimated CPU seconds of a frame. Measured: 15 ns for each encoded pixel, 3 ns for each decoded and
- * filtered one. In addition, a frame of any size costs 20 us to decode and 50 us in each rendition.
+ * Returns the estimated CPU seconds of a frame. Measured: 15 ns for each encoded pixel, 3 ns for
+ * each decoded and filtered one. In addition, a frame of any size costs 20 µs to decode and 50 µs
+ * in each encoded rendition.
  */
 function frameCpuSeconds(renditions: readonly PlannedRendition[], video: SourceVideo | undefined): number {
   const cost = ({ video: size }: PlannedRendition) =>

@@ -15,7 +15,9 @@ import { sniffContainer } from './sniff.ts'
 import { linkOutput, openOutputFolder, readOutput, useOutput } from './tool-output.ts'
 
 export interface PosterImages {
-  /** A local file: a picture, or a video if `atSeconds` is set. Its name is never passed to a tool. */
+  /**
+   * A local file: a picture, or a video if `atSeconds` is set. Its name is never passed to a tool.
+   */
   source: string
   /** Position of the frame in a video. */
   atSeconds?: number | undefined
@@ -30,10 +32,13 @@ export interface PosterImages {
 /** Limits of a picture that a user sets. */
 export const posterLimits = { bytes: 10 * 2 ** 20, pixels: 50_000_000 }
 
-/** Sizes of the images that were created. */
+/** Sizes of the created images in pixels. */
 export type PosterImageSizes = Record<'poster' | 'thumbnail', { width: number; height: number }>
 
-/** Files that are created: the images of the same names that every set has. Length of the shorter side in pixels. */
+/**
+ * Images that are created. Every set has images of the same names. `shortSide` is the maximum
+ * shorter side in pixels.
+ */
 const IMAGES = [
   { key: 'poster', name: 'poster.jpg', shortSide: 720 },
   { key: 'thumbnail', name: 'thumbnail.jpg', shortSide: 240 },
@@ -41,13 +46,13 @@ const IMAGES = [
 
 export const posterImageNames = { poster: IMAGES[0].name, thumbnail: IMAGES[1].name }
 
-/** Maximum size of one JPEG; far above what 2880 x 720 pixels need. */
-const IMAGE_BYTES = 16 * 2 ** 20
+/** Maximum size of one JPEG. A JPEG of 2880 x 720 pixels is far smaller. */
+const MAX_IMAGE_BYTES = 16 * 2 ** 20
 
 /**
- * Converts a picture, or a frame of a video, to the poster and the thumbnail of a video. Both are JPEGs without metadata. The
- * orientation is applied, and transparent parts become white. Throws `InvalidSource` with 4002 if it cannot be decoded
- * completely, and 4003 if it is too large.
+ * Converts a picture, or a frame of a video, to the poster and the thumbnail of a video. Both are
+ * JPEGs without metadata. The orientation is applied, and transparent parts become white. Throws
+ * `InvalidSource` with 4002 if it cannot be decoded completely, and 4003 if it is too large.
  */
 export async function makePosterImages({
   source,
@@ -63,7 +68,7 @@ export async function makePosterImages({
   await rm(join(scratch, outputFolder), { recursive: true, force: true })
   const args = ffmpegArguments({
     inputs: [{ file: sourceName, options: input.options }],
-    graphs: [graph(input.turn)],
+    graphs: [graph(input.orientationFilters)],
     outputs: IMAGES.map(({ name }, index) => ({ file: outputFile(name), options: outputOptions(`[i${index}]`) })),
   })
   try {
@@ -72,7 +77,7 @@ export async function makePosterImages({
       args,
       scratch,
       writes: [outputFolder],
-      limits: { cpuSeconds: 120, wallSeconds: 120, memoryBytes: 2 ** 30, fileBytes: IMAGE_BYTES, ...limits },
+      limits: { cpuSeconds: 120, wallSeconds: 120, memoryBytes: 2 ** 30, fileBytes: MAX_IMAGE_BYTES, ...limits },
       onLine: progressLines(() => {}),
       signal,
     })
@@ -86,7 +91,7 @@ interface DecodedInput {
   /** Options before `-i`. */
   options: string[]
   /** Filters that apply the orientation; empty for none. */
-  turn: string
+  orientationFilters: string
 }
 
 async function pictureInput(source: string): Promise<DecodedInput> {
@@ -107,17 +112,29 @@ async function pictureInput(source: string): Promise<DecodedInput> {
     ['-max_pixels', String(posterLimits.pixels)],
     ['-threads', '1'],
   ]
-  return { options: options.flat(), turn: TURNS[readOrientation(bytes, format) - 1] ?? '' }
+  return { options: options.flat(), orientationFilters: ORIENTATION_FILTERS[readOrientation(bytes, format) - 1] ?? '' }
 }
 
 const DEMUXERS: Readonly<Record<PictureFormat, string>> = { jpeg: 'jpeg_pipe', png: 'png_pipe', webp: 'webp_pipe' }
 
-/** Filters by orientation, from 1. */
-const TURNS = ['', 'hflip', 'hflip,vflip', 'vflip', 'transpose=cclock_flip', 'transpose=clock', 'transpose=clock_flip', 'transpose=cclock']
+/** Filters of the orientations 1 to 8. */
+const ORIENTATION_FILTERS = [
+  '',
+  'hflip',
+  'hflip,vflip',
+  'vflip',
+  'transpose=cclock_flip',
+  'transpose=clock',
+  'transpose=clock_flip',
+  'transpose=cclock',
+]
 
 async function frameInput(source: string, atSeconds: number): Promise<DecodedInput> {
   const { demuxer } = await sniffContainer(source)
-  return { options: ['-ss', String(atSeconds), ...inputGuards(demuxer, posterLimits.pixels, 'ffmpeg'), '-threads', '1'], turn: '' }
+  return {
+    options: ['-ss', String(atSeconds), ...inputGuards(demuxer, posterLimits.pixels, 'ffmpeg'), '-threads', '1'],
+    orientationFilters: '',
+  }
 }
 
 async function readStart(path: string, bytes: number): Promise<Buffer> {
@@ -131,13 +148,13 @@ async function readStart(path: string, bytes: number): Promise<Buffer> {
 }
 
 /**
- * Returns the graph. The picture is reduced first, so that later filters need little memory. The sizes do not depend on the order
- * of reduction and orientation.
+ * Returns the graph. The picture is reduced first, so that later filters need little memory. The
+ * sizes do not depend on the order of reduction and orientation.
  */
-function graph(turn: string): string {
+function graph(orientationFilters: string): string {
   const [poster, thumbnail] = IMAGES
   return [
-    `[0:v:0]${scale(poster.shortSide)},format=rgba${turn === '' ? '' : `,${turn}`},split=2[picture][copy]`,
+    `[0:v:0]${scale(poster.shortSide)},format=rgba${orientationFilters === '' ? '' : `,${orientationFilters}`},split=2[picture][copy]`,
     // `drawbox` with `replace` crashes ffmpeg 5.1.
     '[copy]lutrgb=r=255:g=255:b=255:a=255[white]',
     '[white][picture]overlay=format=auto,sidedata=mode=delete,split=2[large][small]',
@@ -146,7 +163,10 @@ function graph(turn: string): string {
   ].join(';')
 }
 
-/** Returns a filter with the rule of `sizeFor`: even sides, the same aspect ratio, never larger than the picture. */
+/**
+ * Returns a filter with the rule of `sizeFor`: even sides, the same aspect ratio, never larger than
+ * the picture.
+ */
 function scale(shortSide: number): string {
   const share = `min(1\\,min(${shortSide}/min(iw\\,ih)\\,${shortSide * 4}/max(iw\\,ih)))`
   const side = (length: string) => `max(2\\,2*floor(${length}*${share}/2+0.25))`
@@ -176,7 +196,7 @@ async function linkImages(scratch: string, target: string): Promise<PosterImageS
       sizes[key] = await useOutput(folder, name, async (file) => {
         await checkJpeg(name, file)
         await linkOutput(file, join(target, name))
-        return readJpegSize(name, await readOutput(file, IMAGE_BYTES))
+        return readJpegSize(name, await readOutput(file, MAX_IMAGE_BYTES))
       })
     }
     // The loop has set both.
@@ -186,7 +206,10 @@ async function linkImages(scratch: string, target: string): Promise<PosterImageS
   }
 }
 
-/** Converts the failure of a run to the fault of the picture, unless a signal, a limit or the caller ended it. */
+/**
+ * Converts the failure of a run to the fault of the picture, unless a signal, a limit or the caller
+ * ended it.
+ */
 function toFault(error: unknown, atSeconds: number | undefined): unknown {
   if (!isEncodeError(error)) return error
   if (TOO_MANY_PIXELS.test(error.detail))

@@ -4,7 +4,7 @@ import { type ProbedFile, type ProbedStream, readProbedFile } from './ffprobe-js
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { toNumber, toRational } from './frame-rate.ts'
 import { measureCopy } from './measure-copy.ts'
-import { longest, measureEnds, type StreamEnds } from './measure-ends.ts'
+import { latestEnd, measureEnds, type StreamEnds } from './measure-ends.ts'
 import { measureKeys } from './measure-keys.ts'
 import { InvalidSource, isEncodeError } from './media-errors.ts'
 import { minSoundSeconds } from './plan-audio.ts'
@@ -33,8 +33,8 @@ export interface ProbeOptions {
 }
 
 /**
- * Probes a source. Throws `InvalidSource` with 4002 if it is not video or sound, and 4003 if it is too large or too
- * long.
+ * Probes a source. Throws `InvalidSource` with 4002 if it is not video or sound, and 4003 if it is
+ * too large or too long.
  */
 export async function probeSource(options: ProbeOptions): Promise<SourceProbe> {
   const limits = { ...defaultSourceLimits, ...options.limits }
@@ -48,7 +48,7 @@ export async function probeSource(options: ProbeOptions): Promise<SourceProbe> {
   const streams = video ? [video, ...audio] : audio
   const ends = await measureStreamEnds({ run, guards, container, file, streams, limits })
   const probe = describe(container, file, video, audio, ends, limits)
-  checkSubstance(probe.durationSeconds, (await stat(options.source)).size)
+  checkBitrate(probe.durationSeconds, (await stat(options.source)).size)
   if (!video || !probe.video) return probe
   const keySeconds = await measureKeys({ run, guards, container: container.name, file, video, endSeconds: probe.video.endSeconds })
   const copy = await measureCopy({ run, maxPixels: limits.maxPixels, file, stream: video, probe })
@@ -72,10 +72,13 @@ async function measureStreamEnds({ run, guards, container, file, streams, limits
     : undefined
   if (joined) return joined
   checkDuration(file.durationSeconds, limits)
-  return measureEnds({ run, guards, file, streams, statesLength: name === 'mp4' || name === 'matroska' })
+  return measureEnds({ run, guards, file, streams, hasDurationInHeader: name === 'mp4' || name === 'matroska' })
 }
 
-/** Runs ffprobe and returns its output. Its failure is a fault of the file, unless a signal, a limit or the caller ended it. */
+/**
+ * Runs ffprobe and returns its output. Its failure is a fault of the file, unless a signal, a limit
+ * or the caller ended it.
+ */
 async function runFfprobe(run: Omit<FfprobeRun, 'args'>, guards: readonly string[]): Promise<{ file: ProbedFile; tooLarge: boolean }> {
   try {
     const { text, end } = await ffprobeText({
@@ -83,17 +86,17 @@ async function runFfprobe(run: Omit<FfprobeRun, 'args'>, guards: readonly string
       args: [...guards, '-of', 'json', '-show_format', '-show_streams', `file:${sourceName}`],
     })
     const file = readProbedFile(text)
-    if (file) return { file, tooLarge: tooManyPixels.test(end.stderr) }
+    if (file) return { file, tooLarge: TOO_MANY_PIXELS.test(end.stderr) }
   } catch (error) {
     if (!isEncodeError(error) || error.kind !== 'crashed' || !error.message.startsWith('exit code')) throw error
-    if (tooManyPixels.test(error.detail)) throw pictureTooLarge(error)
+    if (TOO_MANY_PIXELS.test(error.detail)) throw pictureTooLarge(error)
     const codec = /Codec \((\w+)\) not on whitelist/.exec(error.detail)?.[1]
     throw codec === undefined ? damagedFile(error) : unknownCodec({ type: 'one stream', codec }, error)
   }
   throw damagedFile()
 }
 
-const tooManyPixels = /exceeds specified max pixel count/
+const TOO_MANY_PIXELS = /exceeds specified max pixel count/
 
 function damagedFile(cause?: unknown): InvalidSource {
   return new InvalidSource(4002, 'the file is damaged or truncated: it cannot be read as a video', cause)
@@ -119,7 +122,10 @@ function chooseStreams(file: ProbedFile, limits: SourceLimits): { video: ProbedS
   return { video, audio }
 }
 
-/** Codec names are constants of ffprobe, never text from the file. */
+/**
+ * Returns the error for an unsupported codec. Codec names are constants of ffprobe, never text from
+ * the file.
+ */
 function unknownCodec(stream: Pick<ProbedStream, 'type' | 'codec'>, cause?: unknown): InvalidSource {
   const name = /^[a-z0-9_]{1,32}$/.test(stream.codec) ? stream.codec : 'unknown'
   const subject = stream.type === 'video' ? 'the picture' : stream.type === 'audio' ? 'the sound' : stream.type
@@ -136,11 +142,14 @@ function checkDuration(seconds: number | undefined, limits: SourceLimits): void 
   }
 }
 
-/** Minimum bit rate. One broken time stamp can turn a second into hours; even a static screen needs more than this. */
-const minBitrate = 64
+/**
+ * Minimum bit rate in bit/s. One broken time stamp can turn a second into hours. Even a static
+ * screen has a higher bit rate.
+ */
+const MIN_BITRATE = 64
 
-function checkSubstance(seconds: number, bytes: number): void {
-  if (bytes * 8 >= seconds * minBitrate) return
+function checkBitrate(seconds: number, bytes: number): void {
+  if (bytes * 8 >= seconds * MIN_BITRATE) return
   throw new InvalidSource(4002, `the file is damaged: ${bytes} bytes cannot be a video of ${Math.round(seconds)} s`)
 }
 
@@ -152,7 +161,7 @@ function describe(
   ends: StreamEnds,
   limits: SourceLimits,
 ): SourceProbe {
-  const durationSeconds = longest(ends)
+  const durationSeconds = latestEnd(ends)
   checkDuration(durationSeconds, limits)
   if (durationSeconds <= 0) throw new InvalidSource(4002, 'the file contains no picture and no sound')
   const isShort = durationSeconds < minSoundSeconds && !(video && ends.has(video.index))
@@ -186,7 +195,7 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
     ...displaySize(stream, rotation),
     rotation,
     frameRate,
-    variableRate: !interlaced && Math.abs(realRate / rate - 1) > steadiness,
+    variableRate: !interlaced && Math.abs(realRate / rate - 1) > MAX_RATE_DEVIATION,
     pixelFormat: stream.pixelFormat,
     bitDepth: readBitDepth(stream),
     interlaced,
@@ -198,22 +207,26 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
 }
 
 /**
- * Returns the frame rate. The average is inaccurate for short files. If all frames have the distance that the real
- * rate implies, the real rate is exact.
+ * Returns the frame rate. The average is inaccurate for short files. If all frames have the
+ * distance that the real rate implies, the real rate is exact.
  */
 function selectFrameRate(average: Rational | undefined, real: Rational | undefined): Rational {
   const difference = average && real ? Math.abs(toNumber(real) / toNumber(average) - 1) : 0
-  // 24 and 23.976 differ by less, so the average distinguishes them.
-  const isOff = difference > 0.0015 && difference <= steadiness
-  return (isOff ? real : average) ?? real ?? { numerator: 25, denominator: 1 }
+  // The rates 24 and 23.976 differ by less than 0.0015, so only the average distinguishes them.
+  const isAverageInaccurate = difference > 0.0015 && difference <= MAX_RATE_DEVIATION
+  return (isAverageInaccurate ? real : average) ?? real ?? { numerator: 25, denominator: 1 }
 }
 
-const steadiness = 0.01
+/**
+ * If the average and the real frame rate differ by more than this fraction, the frame rate is
+ * variable.
+ */
+const MAX_RATE_DEVIATION = 0.01
 
 function displaySize(stream: ProbedStream, rotation: number): { width: number; height: number } {
   const aspect = toRational(stream.sampleAspectRatio.replace(':', '/'))
   const ratio = aspect ? aspect.numerator / aspect.denominator : 1
-  // A ratio beyond 1:20 is an error in the file.
+  // A ratio outside of 1:20 to 20:1 is an error in the file.
   const width = Math.max(1, Math.round(stream.width * (ratio >= 0.05 && ratio <= 20 ? ratio : 1)))
   return rotation % 180 === 0 ? { width, height: stream.height } : { width: stream.height, height: width }
 }

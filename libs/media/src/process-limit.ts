@@ -2,16 +2,20 @@ import { readFileSync } from 'node:fs'
 import { release } from 'node:os'
 
 /**
- * Maximum number of processes and threads of a run (RLIMIT_NPROC). The kernel counts by user: `own` counts this run
- * only, `shared` all processes of the user of the worker. It does not apply to user 0 of the host.
+ * Maximum number of processes and threads of a run (RLIMIT_NPROC). The kernel counts by user: `own`
+ * counts this run only, `shared` all processes of the user of the worker. It does not apply to user
+ * 0 of the host.
  */
 export type ProcessLimit = { kind: 'own' | 'shared'; processes: number } | { kind: 'none' }
 
-/** ffmpeg uses some threads for each input, filter, encoder and output: about a hundred for the largest run. */
+/**
+ * ffmpeg uses some threads for each input, filter, encoder and output: about a hundred for the
+ * largest run.
+ */
 const MAX_PROCESSES_OF_RUN = 512
 /**
- * Pods with the same user count together on a node. The limit is far above the need of the workers of a large node, and far
- * below the size of its process table.
+ * Pods with the same user count together on a node. The limit is far above the need of the workers
+ * of a large node, and far below the size of its process table.
  */
 const MAX_PROCESSES_OF_USER = 32_768
 
@@ -22,7 +26,10 @@ export function processLimitFor({ hasOwnUser, hasUserNamespace }: { hasOwnUser: 
   return process.getuid?.() === 0 ? { kind: 'none' } : { kind: 'shared', processes: Math.min(MAX_PROCESSES_OF_USER, max) }
 }
 
-/** Returns whether the kernel counts processes for each user namespace separately: from Linux 5.14 on. */
+/**
+ * Returns whether the kernel counts processes for each user namespace separately: from Linux 5.14
+ * on.
+ */
 function countsByNamespace(): boolean {
   const [major = 0, minor = 0] = release().split('.').map(Number)
   return major > 5 || (major === 5 && minor >= 14)

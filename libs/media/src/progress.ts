@@ -5,7 +5,10 @@ export interface ProgressReport {
   seconds: number
 }
 
-/** Returns a function that reads the lines of `-progress`. It returns true for a line that shows progress. */
+/**
+ * Returns a function that reads the lines of `-progress`. It returns true for a line that shows
+ * progress.
+ */
 export function progressLines(onReport: (report: ProgressReport) => void): (line: string) => boolean {
   const report: ProgressReport = { frame: 0, seconds: 0 }
   let bytes = 0
@@ -35,8 +38,9 @@ export function progressLines(onReport: (report: ProgressReport) => void): (line
 }
 
 /**
- * Reports the percentage of a job: 5 when it is accepted, 6 to 96 while frames are encoded, 97 and more for packaging
- * and verification, which ffmpeg's frame reports do not cover. It never decreases.
+ * Returns functions that report the percentage of a job: 6 to 96 while frames are encoded, then 97
+ * to 99 for packaging and verification, which the frame reports of ffmpeg do not include. An
+ * accepted job has 5. The percentage never decreases.
  */
 export function createProgress(planned: { frames: number; seconds: number }, onPercent: (percent: number) => void) {
   let reported = 5

@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { copyReader } from './read-copy.ts'
 
-/** Ten frames at ten frames per second, in groups of four: two complete groups and a half one. `pts` is in milliseconds. */
+/**
+ * Ten frames at ten frames per second, in groups of four: two complete groups and a half one. `pts`
+ * is in milliseconds.
+ */
 const frames = Array.from({ length: 10 }, (_, index) => ({
   pts: index * 100,
   bytes: index % 4 === 0 ? 3_000 : 500,
@@ -23,8 +26,8 @@ const withChangedFrame = (index: number, change: Partial<(typeof frames)[number]
   frames.map((frame, at) => (at === index ? { ...frame, ...change } : frame))
 
 test('accepts video with evenly spaced frames in complete groups', () => {
-  // 12,500 bytes per second are 100 kbit/s on average. 4,500 bytes in each full group of 0.4 s are 90 kbit/s, two
-  // thirds of which count.
+  // 12,500 bytes per second are 100 kbit/s on average. 4,500 bytes in each full group of 0.4 s are
+  // 90 kbit/s, two thirds of which count.
   expect(readPackets(frames)).toEqual({ frames: 10, kbps: 100 })
 })
 

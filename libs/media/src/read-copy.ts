@@ -15,21 +15,27 @@ export interface CopyReader {
   end(): Omit<SourceCopy, 'timeBase'> | undefined
 }
 
-/** Maximum deviation of a time from its position, as a fraction of a frame. Files with millisecond times deviate. */
-const maxOffset = 0.1
-/** A rendition may buffer bits of one second, so a group of two seconds contains at most the bits of three. */
-const burst = 1.5
 /**
- * Maximum number of groups that the list of IDR pictures may lag behind the list of all packets: ffmpeg delays a
- * sparse stream by at most ten seconds.
+ * Maximum deviation of a time from its position, as a fraction of a frame. Files with millisecond
+ * times deviate.
  */
-const maxDelay = 8
+const MAX_OFFSET_FRAMES = 0.1
+/**
+ * Maximum bitrate of a group, as a multiple of the bitrate of the rendition. A rendition may buffer
+ * the bits of one second, so a group of two seconds contains at most the bits of three.
+ */
+const MAX_GROUP_FACTOR = 1.5
+/**
+ * Maximum number of groups that the list of IDR pictures may lag behind the list of all packets:
+ * ffmpeg delays a sparse stream by at most ten seconds.
+ */
+const MAX_DELAY_GROUPS = 8
 
 /**
- * Returns a reader that checks whether each frame of the source has its own position on the grid of the renditions
- * and every group is complete: it starts with an IDR picture, and its packets are contiguous in decoding order.
- * `framecrc` writes `stream, dts, pts, duration, bytes, crc`, and further fields only if a packet has side data or is
- * not a key frame.
+ * Returns a reader that checks whether each frame of the source has its own position on the grid of
+ * the renditions and every group is complete: it starts with an IDR picture, and its packets are
+ * contiguous in decoding order. `framecrc` writes `stream, dts, pts, duration, bytes, crc`, and
+ * further fields only if a packet has side data or is not a key frame.
  */
 export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
   let secondsPerTick = 0
@@ -45,10 +51,10 @@ export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
   const toFramePosition = (pts: number) => {
     const exact = pts * secondsPerTick * frameRate
     const position = Math.round(exact)
-    if (!(Math.abs(exact - position) <= maxOffset)) canCopy = false
+    if (!(Math.abs(exact - position) <= MAX_OFFSET_FRAMES)) canCopy = false
     return position
   }
-  const frame = (position: number, size: number) => {
+  const addFrame = (position: number, size: number) => {
     const inGroup = frames % groupFrames
     if (inGroup === 0) {
       occupied = new Uint8Array(groupFrames)
@@ -72,16 +78,16 @@ export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
       // Side data may change the state of the decoder; flags mark packets that are not displayed.
       if (extraFields.some((field) => field !== 'F=0x0')) canCopy = false
       const position = toFramePosition(Number(pts))
-      if (stream === '0') frame(position, Number(size))
+      if (stream === '0') addFrame(position, Number(size))
       else if (position === groupsWithIdr * groupFrames) groupsWithIdr += 1
-      if (frames > (groupsWithIdr + maxDelay) * groupFrames) canCopy = false
+      if (frames > (groupsWithIdr + MAX_DELAY_GROUPS) * groupFrames) canCopy = false
       return canCopy
     },
     end() {
       if (!canCopy || frames === 0 || groupsWithIdr !== Math.ceil(frames / groupFrames)) return undefined
       const kbps = (bytes * 8 * frameRate) / frames / 1000
       const peakKbps = (maxGroupBytes * 8 * frameRate) / groupFrames / 1000
-      return { frames, kbps: Math.ceil(Math.max(kbps, peakKbps / burst)) }
+      return { frames, kbps: Math.ceil(Math.max(kbps, peakKbps / MAX_GROUP_FACTOR)) }
     },
   }
 }

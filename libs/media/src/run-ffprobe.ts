@@ -14,7 +14,10 @@ export interface FfprobeRun {
 const limits: Partial<RunLimits> = { cpuSeconds: 600, wallSeconds: 600, stallSeconds: 30, fileBytes: 0, memoryBytes: 2 ** 30 }
 const MAX_OUTPUT_BYTES = 4 << 20
 
-/** Returns the complete output of a short ffprobe run. */
+/**
+ * Returns the complete output of an ffprobe run. Throws `output_too_large` if it exceeds
+ * MAX_OUTPUT_BYTES.
+ */
 export async function ffprobeText(run: FfprobeRun): Promise<{ text: string; end: RunResult }> {
   const lines: string[] = []
   let bytes = 0
@@ -26,7 +29,7 @@ export async function ffprobeText(run: FfprobeRun): Promise<{ text: string; end:
   return { text: lines.join('\n'), end }
 }
 
-/** Reads a long output line by line. Each line counts as progress. */
+/** Runs ffprobe and calls `onLine` for each line of its output. Each line counts as progress. */
 export function ffprobeLines(run: FfprobeRun, onLine: (line: string) => void): Promise<RunResult> {
   return runSandboxed({
     tool: run.tools.ffprobe,

@@ -7,7 +7,7 @@ import { type CallFilter, callFilter } from './call-filter.ts'
 import { findToolFiles, landlockCommand, loadCommand, MISSING_LIBRARY, passedToolPath, restrictedCommand } from './landlock.ts'
 import { EncodeError } from './media-errors.ts'
 import { type ProcessLimit, processLimitFor } from './process-limit.ts'
-import { createRunFolders, type ToolUsers, toolUsers } from './tool-user.ts'
+import { createRunFolders, toolUserRanges, type UserIdRange } from './tool-user.ts'
 
 /** Limits of one run. */
 export interface RunLimits {
@@ -34,40 +34,41 @@ export const defaultLimits: RunLimits = {
 /** The restrictions that this machine supports for a tool. */
 export interface Sandbox {
   /**
-   * Users that a tool can run as; the user must own the folders that the tool writes to. Undefined if it runs as the
-   * worker's own user.
+   * Users that a tool can run as; the user must own the folders that the tool writes to. Undefined
+   * if it runs as the worker's own user.
    */
-  users: ToolUsers | undefined
+  users: UserIdRange | undefined
   /**
-   * `own`: the tool reads only its folder, its own files and the system's programs, writes only to its writable
-   * folders, and sees no other process.
+   * `own`: the tool reads only its folder, its own files and the system's programs, writes only to
+   * its writable folders, and cannot inspect other processes.
    */
   files: 'own' | 'all'
   /** Landlock ABI version if `files` is `own`. */
   landlock: number | undefined
   /**
-   * Whether a system call filter is installed. See `call-filter.ts`. Without it, and with the variant for
-   * LibreOffice, the tool can create sockets.
+   * Whether a system call filter is installed. See `call-filter.ts`. Without it, and with the
+   * variant for LibreOffice, the tool can create sockets.
    */
   calls: 'filtered' | 'all'
   network: 'none' | 'open'
   /**
-   * Method of killing all processes of a run: the kernel kills them with their PID namespace, all processes of the
-   * user of the run are killed, or the process group is killed. The system call filter prevents leaving the group.
+   * Method of killing all processes of a run: the kernel kills them with their PID namespace, all
+   * processes of the user of the run are killed, or the process group is killed. The system call
+   * filter prevents leaving the group.
    */
   endsBy: 'namespace' | 'user' | 'group'
   processLimit: ProcessLimit
   diesWithParent: boolean
   /**
-   * The tool's user cannot access the tool by its path (for example in a checkout below a private home), so it is
-   * passed as an open file.
+   * The tool's user cannot access the tool by its path (for example in a checkout below a private
+   * home), so it is passed as an open file.
    */
   passesToolAsFile: boolean
   /** Returns the command that runs `tool` with `args` in the sandbox. */
-  wrap(tool: string, args: readonly string[], inside: Inside): { command: string; args: string[] }
+  wrap(tool: string, args: readonly string[], options: WrapOptions): { command: string; args: string[] }
 }
 
-export interface Inside {
+export interface WrapOptions {
   limits: RunLimits
   /** Writable folders, relative to the folder of the run. */
   writes: readonly string[]
@@ -75,7 +76,7 @@ export interface Inside {
   user: number | undefined
 }
 
-export interface InsideRun {
+export interface ToolCommand {
   tool: string
   args: readonly string[]
   limits: RunLimits
@@ -91,15 +92,15 @@ export interface StartedRun {
 }
 
 /**
- * Starts a tool in the sandbox, in its own process group. It does not await anything after the start, so that the
- * caller can attach its listeners in time.
+ * Starts a tool in the sandbox, in its own process group. It does not await anything after the
+ * start, so that the caller can attach its listeners in time.
  */
-export async function startInside(sandbox: Sandbox, { tool, args, limits, scratch, writes = [] }: InsideRun): Promise<StartedRun> {
+export async function startInSandbox(sandbox: Sandbox, { tool, args, limits, scratch, writes = [] }: ToolCommand): Promise<StartedRun> {
   const user = await createRunFolders(sandbox, scratch, writes)
   const options = { cwd: scratch, env: toolEnvironment, detached: true }
   if (!sandbox.passesToolAsFile) {
-    const inside = sandbox.wrap(tool, args, { limits, writes, user })
-    return toStartedRun(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }), { sandbox, limits, user })
+    const wrapped = sandbox.wrap(tool, args, { limits, writes, user })
+    return toStartedRun(spawn(wrapped.command, wrapped.args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }), { sandbox, limits, user })
   }
   // The fourth descriptor is the program itself; a link in the folder provides its name.
   const name = basename(tool)
@@ -108,8 +109,8 @@ export async function startInside(sandbox: Sandbox, { tool, args, limits, scratc
   })
   const program = await open(tool, 'r')
   try {
-    const inside = sandbox.wrap(`./${name}`, args, { limits, writes, user })
-    return toStartedRun(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe', program.fd] }), {
+    const wrapped = sandbox.wrap(`./${name}`, args, { limits, writes, user })
+    return toStartedRun(spawn(wrapped.command, wrapped.args, { ...options, stdio: ['ignore', 'pipe', 'pipe', program.fd] }), {
       sandbox,
       limits,
       user,
@@ -147,7 +148,7 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-/** Kills all processes of a user. kill(2) with -1 signals all processes that this user may signal, except the caller. */
+/** Kills all processes of a user. kill(2) with -1 signals all that the user may signal. */
 function killProcesses(user: number): Promise<void> {
   const args = [...userOptions(user), '--', '/bin/sh', '-c', 'kill -KILL -1']
   const killer = spawn('setpriv', args, { env: toolEnvironment, stdio: 'ignore' })
@@ -158,22 +159,23 @@ function killProcesses(user: number): Promise<void> {
 }
 
 /**
- * Lowers the priority of a run. If the system groups processes by session (sched(7), autogroup), niceness applies
- * within a session only, and each run leads its own session. So the niceness of the group is set too.
+ * Lowers the priority of a run. If the system groups processes by session (sched(7), autogroup),
+ * niceness applies within a session only, and each run leads its own session. So the niceness of
+ * the group is set too.
  */
 function lowerPriority(child: ChildProcess, { niceness }: RunLimits): void {
   if (child.pid !== undefined) writeFile(`/proc/${child.pid}/autogroup`, String(niceness)).catch(ignoreError)
 }
 
-/** Ignores an error: there are no such groups, the permission is missing, or the tool has already ended. */
+/** Ignores an error of `lowerPriority`: no groups, no permission, or the tool has ended. */
 const ignoreError = () => {}
 /** A descriptor that was only read loses no data if closing it fails. */
 const ignoreCloseError = () => {}
 
 /**
- * Returns the strongest sandbox that works for a tool, determined once for each tool. A container or system may
- * forbid some restrictions. With `files` set to `all` the tool applies its own file sandbox, which it could not do
- * from within another one.
+ * Returns the strongest sandbox that works for a tool, determined once for each tool. A container
+ * or system may forbid some restrictions. With `files` set to `all` the tool applies its own file
+ * sandbox, which it could not do from within another one.
  */
 export function sandboxFor(tool: string, files: Sandbox['files'] = 'own'): Promise<Sandbox> {
   const key = `${files} ${tool}`
@@ -186,8 +188,8 @@ export function sandboxFor(tool: string, files: Sandbox['files'] = 'own'): Promi
 }
 
 /**
- * The complete environment of a tool. Statically linked builds crash on the system's gconv modules, so their path does
- * not exist.
+ * The complete environment of a tool. Statically linked builds crash on the system's gconv modules,
+ * so their path does not exist.
  */
 export const toolEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', GCONV_PATH: '/nonexistent' }
 
@@ -195,7 +197,7 @@ const sandboxes = new Map<string, Promise<Sandbox>>()
 
 interface Restriction {
   namespaces: readonly string[]
-  users?: ToolUsers
+  users?: UserIdRange
   files?: 'own'
   filter?: CallFilter | undefined
   passesToolAsFile?: boolean
@@ -217,7 +219,8 @@ async function findSandbox(tool: string, files: Sandbox['files']): Promise<Sandb
   }
   const programs: Programs = { ...tools, landlock: tools.perl === undefined ? undefined : await landlockVersion(tools.perl) }
   for (const restriction of restrictionsToTry(process.getuid?.() === 0)) {
-    // The tool creates its own namespaces and mounts.
+    // With `files` set to `all`, the tool creates its own namespaces and mounts, which these
+    // restrictions would deny.
     if ((restriction.files === 'own' || restriction.filter) && files === 'all') continue
     const sandbox = toSandbox(restriction, programs)
     if (sandbox && (await isUsable(sandbox, tool, tools))) return sandbox
@@ -226,32 +229,32 @@ async function findSandbox(tool: string, files: Sandbox['files']): Promise<Sandb
 }
 
 /**
- * Returns the combinations to try, strongest first. As root the tool gets its own user. Without root, a user
- * namespace at least removes the network.
+ * Returns the combinations to try, strongest first. As root the tool gets its own user. Without
+ * root, a user namespace at least removes the network.
  */
-function restrictionsToTry(root: boolean): Restriction[] {
-  const byNamespaces = [[...NETWORK_NAMESPACE, ...PROCESS_NAMESPACES], NETWORK_NAMESPACE, []]
-  const inside = restrictionsByImportance([
-    ...byNamespaces.map((namespaces) => ({ namespaces: ['--user', ...namespaces] })),
+function restrictionsToTry(isRoot: boolean): Restriction[] {
+  const namespacesWithoutRoot = [[...NETWORK_NAMESPACE, ...PROCESS_NAMESPACES], NETWORK_NAMESPACE, []]
+  const withWorkerUser = restrictionsByImportance([
+    ...namespacesWithoutRoot.map((namespaces) => ({ namespaces: ['--user', ...namespaces] })),
     { namespaces: [] },
   ])
-  if (!root) return inside
-  const ownUser = [[...NETWORK_NAMESPACE, ...PROCESS_NAMESPACES], NETWORK_NAMESPACE, PROCESS_NAMESPACES, []].flatMap((namespaces) =>
-    toolUsers.flatMap((users) => [
+  if (!isRoot) return withWorkerUser
+  const withOwnUser = [[...NETWORK_NAMESPACE, ...PROCESS_NAMESPACES], NETWORK_NAMESPACE, PROCESS_NAMESPACES, []].flatMap((namespaces) =>
+    toolUserRanges.flatMap((users) => [
       { namespaces, users },
       { namespaces, users, passesToolAsFile: true },
     ]),
   )
-  return [...restrictionsByImportance(ownUser), ...inside]
+  return [...restrictionsByImportance(withOwnUser), ...withWorkerUser]
 }
 
 const NETWORK_NAMESPACE = ['--net']
-/** System V shared memory and message queues outlive processes, so they need their own IPC namespace. */
+/** System V shared memory and queues outlive processes, so they need an IPC namespace. */
 const PROCESS_NAMESPACES = ['--pid', '--ipc', '--fork', '--kill-child=KILL']
 
 /**
- * Returns the combinations ordered by importance: restricting files is more important than filtering calls, and both
- * are more important than removing the network.
+ * Returns the combinations ordered by importance: restricting files is more important than
+ * filtering calls, and both are more important than removing the network.
  */
 function restrictionsByImportance(restrictions: readonly Restriction[]): Restriction[] {
   const filter = callFilter('tool')
@@ -270,13 +273,14 @@ function toSandbox(restriction: Restriction, programs: Programs): Sandbox | unde
   // Whether the command is the first process of a PID namespace.
   const isFirst = namespaces.includes('--pid')
   if (namespaces.length > 0 && unshare === undefined) return undefined
-  // Without the first setpriv, a namespace would outlive a killed worker. A filter requires no_new_privs.
+  // Without the first setpriv, a namespace would outlive a killed worker. A filter requires
+  // no_new_privs.
   if ((restriction.users || restriction.files || filter || isFirst) && setpriv === undefined) return undefined
   if ((restriction.files || filter || isFirst) && perl === undefined) return undefined
   const processLimit = processLimitFor({ hasOwnUser: restriction.users !== undefined, hasUserNamespace: namespaces.includes('--user') })
-  // A change of user clears the parent death signal and makes /proc/self inaccessible until the next exec. So two
-  // steps are needed, in this order.
-  const death = setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--']
+  // A change of user clears the parent death signal and makes /proc/self inaccessible until the
+  // next exec. So the user is changed first, and a second setpriv sets the signal.
+  const endWithParent = setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--']
   return {
     users: restriction.users,
     files: restriction.files ?? 'all',
@@ -291,11 +295,11 @@ function toSandbox(restriction: Restriction, programs: Programs): Sandbox | unde
     wrap(tool, args, { limits, writes, user }) {
       const chain: string[] = []
       // unshare stays outside as the parent of the namespace.
-      if (isFirst) chain.push(...death)
+      if (isFirst) chain.push(...endWithParent)
       if (unshare !== undefined && namespaces.length > 0) chain.push(unshare, ...namespaces, '--')
       if (prlimit !== undefined) chain.push(prlimit, ...limitOptions(limits, processLimit), '--')
       if (nice !== undefined) chain.push(nice, '-n', String(limits.niceness))
-      if (setpriv !== undefined) chain.push(setpriv, ...userOptions(user), '--no-new-privs', '--', ...death)
+      if (setpriv !== undefined) chain.push(setpriv, ...userOptions(user), '--no-new-privs', '--', ...endWithParent)
       const ownFiles = restriction.files && { toolFiles: restriction.passesToolAsFile ? passedToolPath : programs.toolFiles, writes }
       if (perl !== undefined) chain.push(...restrictedCommand(perl, { ownFiles, filter, isFirst }))
       const [command = tool, ...rest] = [...chain, tool, ...args]
@@ -318,8 +322,8 @@ const noSandbox: Sandbox = {
 }
 
 /**
- * `--data` counts memory that a process can write to. `--as` would also count the address space that allocator arenas
- * only reserve.
+ * `--data` counts memory that a process can write to. `--as` would also count the address space
+ * that allocator arenas only reserve.
  */
 function limitOptions(limits: RunLimits, processes: ProcessLimit): string[] {
   return [
@@ -353,7 +357,10 @@ async function findOnPath(program: string): Promise<string | undefined> {
 const returnTrue = () => true
 const returnFalse = () => false
 
-/** Returns whether the tool is executable in the sandbox and has its libraries, without running it. */
+/**
+ * Returns whether the tool is executable in the sandbox and has its libraries. With restricted
+ * files, it runs `loadCommand`, else it only checks the permission.
+ */
 async function isUsable(sandbox: Sandbox, tool: string, { test, env }: Record<'test' | 'env', string | undefined>): Promise<boolean> {
   if (test === undefined || env === undefined) return false
   const checkCommand = (path: string) => (sandbox.files === 'own' ? loadCommand(env, path) : [test, '-x', path])
@@ -361,7 +368,7 @@ async function isUsable(sandbox: Sandbox, tool: string, { test, env }: Record<'t
   try {
     // Root in a container may lack the permission to change owners, or may not have these ids.
     if (!(await createRunFolders(sandbox, folder, ['.']).then(returnTrue, returnFalse))) return false
-    const { child: inside } = await startInside(
+    const { child } = await startInSandbox(
       {
         ...sandbox,
         wrap: (path, _, run) => {
@@ -372,13 +379,13 @@ async function isUsable(sandbox: Sandbox, tool: string, { test, env }: Record<'t
       { tool, args: [], limits: defaultLimits, scratch: folder, writes: ['.'] },
     )
     let output = ''
-    inside.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       output += text
     })
-    inside.stderr?.resume()
+    child.stderr?.resume()
     return await new Promise<boolean>((resolve) => {
-      inside.once('error', () => resolve(false))
-      inside.once('close', (code) => resolve(code === 0 && !MISSING_LIBRARY.test(output)))
+      child.once('error', () => resolve(false))
+      child.once('close', (code) => resolve(code === 0 && !MISSING_LIBRARY.test(output)))
     })
   } finally {
     await rm(folder, { recursive: true, force: true })

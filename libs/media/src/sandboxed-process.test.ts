@@ -11,7 +11,7 @@ import { progressLines } from './progress.ts'
 import { defaultLimits, sandboxFor } from './sandbox.ts'
 import { runSandboxed, type SandboxedRun } from './sandboxed-process.ts'
 import { linkSource, sourceName } from './scratch.ts'
-import { toolUsers } from './tool-user.ts'
+import { toolUserRanges } from './tool-user.ts'
 
 let fixture: MediaFixture
 
@@ -25,13 +25,17 @@ async function runFake(name: string, body: string, more: Partial<SandboxedRun> =
   return runSandboxed({ tool: ffmpeg, args: [], scratch: fixture.scratch(name), writes: ['.'], onLine: progressLines(() => {}), ...more })
 }
 
+/** Runs a bash script in the sandbox and returns its output lines. */
 async function output(name: string, body: string): Promise<string[]> {
   const lines: string[] = []
   await runFake(name, body, { onLine: (line) => lines.push(line) > 0 })
   return lines
 }
 
-/** Returns the number of processes whose working directory is this folder: all processes that a run started. */
+/**
+ * Returns the number of processes whose working directory is this folder: all processes that a run
+ * started.
+ */
 async function processesIn(folder: string): Promise<number> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const folders = await Promise.all(ids.map((id) => readlink(`/proc/${id}/cwd`).catch(() => '')))
@@ -41,7 +45,7 @@ async function processesIn(folder: string): Promise<number> {
 async function waitUntil(condition: () => Promise<boolean>, milliseconds: number): Promise<void> {
   const end = performance.now() + milliseconds
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error('the condition did not come true in time')
+    if (performance.now() > end) throw new Error('the condition was not true in time')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
@@ -61,7 +65,7 @@ describe('a failed run reports its kind', () => {
       { wallSeconds: 1 },
       'timeout',
     ],
-    ['dies by SEGV', 'kill -SEGV $$', {}, 'crashed'],
+    ['is ended by SIGSEGV', 'kill -SEGV $$', {}, 'crashed'],
     ['is killed', 'kill -KILL $$', {}, 'crashed'],
     ['exits with 137', 'exit 137', {}, 'crashed'],
     ['cannot allocate memory', 'echo "Cannot allocate memory" >&2; exit 1', {}, 'out_of_memory'],
@@ -91,7 +95,7 @@ describe('a failed run reports its kind', () => {
   })
 })
 
-test('processes and writes that a tool leaves running end with the run, and the end of its output is in the error', async () => {
+test('processes that a tool leaves running end with the run, and the error contains the end of the output', async () => {
   const { ffmpeg } = await fixture.fake(
     'family',
     'sleep 60 & sleep 60 & for i in {1..5000}; do echo "word $i" >&2; done; echo last >&2; wait',
@@ -157,14 +161,14 @@ describe('a system call that a decoder does not need', () => {
     await new Promise<void>((resolve) => server.listen(socket, resolve))
     try {
       // Only a process that does not lead a group can create a session, so this uses a child.
-      const script = `$zeros = "\\0" x 128; $name = "x"; $p = fork; if (!$p) { print((${call.replace('"socket"', `"${socket}"`)}) ? "had" : "denied", "\\n"); exit } wait`
-      expect(await output(`call-${numbered++}`, `perl -e '${script}'`)).toEqual(['denied'])
+      const script = `$zeros = "\\0" x 128; $name = "x"; $p = fork; if (!$p) { print((${call.replace('"socket"', `"${socket}"`)}) ? "allowed" : "denied", "\\n"); exit } wait`
+      expect(await output(`call-${callCount++}`, `perl -e '${script}'`)).toEqual(['denied'])
     } finally {
       await new Promise((resolve) => server.close(resolve))
     }
   })
 })
-let numbered = 0
+let callCount = 0
 
 function nativeNumber(x64: number, arm64: number): number {
   return process.arch === 'arm64' ? arm64 : x64
@@ -221,7 +225,7 @@ test("a tool has none of the service's environment, no network, no capabilities,
   await new Promise((resolve) => server.close(resolve))
 })
 
-test("as root, the tool's user cannot read files of root", async () => {
+test('a tool ends with its parent and cannot read a file of root', async () => {
   const sandbox = await sandboxFor(fixture.tools.ffmpeg)
   expect(sandbox.diesWithParent).toBe(true)
   expect(await output('shadow', 'cat /etc/shadow 2>/dev/null | head -c 1; echo end')).toEqual(['end'])
@@ -237,13 +241,16 @@ test('a tool in a private folder that its user cannot enter still runs as that u
   expect(name).toBe('ffmpeg')
 })
 
-/** Without root, the tool runs as the test's own user, which has no id in its namespace. */
+/**
+ * Returns whether a tool should run as this user. Without root, the tool runs as the user of the
+ * test, which has no id in its namespace.
+ */
 const isToolUser = (user: string) =>
   process.getuid?.() === 0
-    ? toolUsers.some(({ first, count }) => Number(user) >= first && Number(user) < first + count)
+    ? toolUserRanges.some(({ first, count }) => Number(user) >= first && Number(user) < first + count)
     : Number(user) === 65_534
 
-test('kill -9 of the process that started ffmpeg ends all its processes within a second', async () => {
+test('kill -9 of the process that started ffmpeg ends all its processes within ten seconds', async () => {
   const scratch = fixture.scratch('orphan')
   const script = `
     import { runSandboxed } from ${JSON.stringify(new URL('./sandboxed-process.ts', import.meta.url).href)}
@@ -253,7 +260,7 @@ test('kill -9 of the process that started ffmpeg ends all its processes within a
     stdio: 'inherit',
   })
   await waitUntil(async () => (await processesIn(scratch)) > 0, 10_000)
-  // Waits until the commands before ffmpeg have set the parent death signal.
+  // Once ffmpeg runs, the commands before it have set the parent death signal.
   await waitUntil(async () => (await commandsIn(scratch)).includes('ffmpeg'), 10_000)
   parent.kill('SIGKILL')
   await waitUntil(async () => (await processesIn(scratch)) === 0, 10_000)

@@ -9,7 +9,7 @@ import { previewGraph, previewOutput, previewSegments } from './preview.ts'
 import { progressLines } from './progress.ts'
 import type { RunLimits } from './sandbox.ts'
 import { runSandboxed } from './sandboxed-process.ts'
-import { type ImageWork, joinSegments, jpegOutput, keysDecodeAlone, segmentInput, toJpegSize } from './segment-file.ts'
+import { canDecodeKeyFramesAlone, type ImageWork, joinSegments, jpegOutput, segmentInput, toJpegSize } from './segment-file.ts'
 import { outputFolder, setFolder, setLayout } from './set-layout.ts'
 import { planStoryboard, type StoryboardPlan, storyboardVtt } from './storyboard.ts'
 import { readOutput, withOutput } from './tool-output.ts'
@@ -24,13 +24,14 @@ export interface FrameScan {
 }
 
 /**
- * Reads at most a hundred key frames of a small rendition, whatever its length. Creates the storyboard and the animated
- * preview, and returns the index of the frame that represents the video best. Returns undefined if there is no picture.
+ * Reads at most a hundred key frames of a small rendition, and the start of three segments. Creates
+ * the storyboard and the animated preview, and returns the index of the frame that represents the
+ * video best. Returns undefined if there is no picture.
  */
 export async function scanFrames(work: FrameScan): Promise<number | undefined> {
   const { plan, scratch, tools, limits, signal } = work
   const storyboard = planStoryboard(plan)
-  const rendition = scannedRendition(plan)
+  const rendition = selectRendition(plan)
   if (!storyboard || !rendition || !plan.video) return undefined
   const images = await imageWork(work, storyboard, rendition)
   await runSandboxed({
@@ -49,11 +50,14 @@ export async function scanFrames(work: FrameScan): Promise<number | undefined> {
 
 const greyFile = `${outputFolder}/grey.raw`
 
-/** Returns the smallest rendition whose pictures are at least as large as the tiles. */
-function scannedRendition({ renditions }: EncodePlan): PlannedRendition | undefined {
+/**
+ * Returns the smallest rendition whose shorter side has at least 180 pixels, twice that of a tile,
+ * else the last one. Renditions whose key frames are cheap to decode are preferred.
+ */
+function selectRendition({ renditions }: EncodePlan): PlannedRendition | undefined {
   const pictures = renditions
     .filter(({ video }) => video !== undefined)
-    .sort((a, b) => Number(keysDecodeAlone(b)) - Number(keysDecodeAlone(a)))
+    .sort((a, b) => Number(canDecodeKeyFramesAlone(b)) - Number(canDecodeKeyFramesAlone(a)))
   return pictures.find(({ video }) => video && Math.min(video.width, video.height) >= 180) ?? pictures.at(-1)
 }
 
@@ -81,8 +85,8 @@ async function imageWork(
 }
 
 /**
- * Returns the filter graph. A segment has two groups. If tiles are more than one group apart, the key frame of the
- * second group is dropped.
+ * Returns the filter graph. A segment has two groups. If tiles are more than one group apart, the
+ * key frame of the second group is dropped.
  */
 function storyboardGraph({ tile, columns, rows, groupsPerTile, sprites }: StoryboardPlan): string {
   const perSprite = columns * rows
@@ -91,7 +95,8 @@ function storyboardGraph({ tile, columns, rows, groupsPerTile, sprites }: Storyb
   const sheets = sprites.map(
     (_, index) => `[t${index}]select=between(n\\,${index * perSprite}\\,${(index + 1) * perSprite - 1}),tile=${columns}x${rows}[s${index}]`,
   )
-  // Numbers the pictures at a constant rate, because the gaps between their times do not matter here.
+  // `setpts` numbers the pictures at a constant rate, because the gaps between their times do not
+  // matter here.
   const chain = `[0:v:0]${begin}setpts=N/25/TB,fps=25,${toJpegSize(tile)},split=${sprites.length + 1}${parts}[t]`
   return [chain, '[t]format=gray[grey]', ...sheets].join(';')
 }

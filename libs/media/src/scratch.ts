@@ -2,12 +2,13 @@ import { chmod, constants, copyFile, link, mkdir, rm, stat } from 'node:fs/promi
 import { join } from 'node:path'
 import type { Sandbox } from './sandbox.ts'
 
-/** The only name of the source that tools see. */
+/** Name of the source in the scratch folder. Tools never get its original name. */
 export const sourceName = 'source'
 
 /**
- * Links the source into the scratch folder under a server-generated name, or copies it if that is not possible. The
- * folder belongs to the worker; tools can read it and write only to their own subfolders.
+ * Links the source into the scratch folder as `sourceName`, or copies it if that is not possible.
+ * An existing link or copy of the same source is left unchanged. The folder belongs to the worker;
+ * tools can read it and write only to their own subfolders.
  */
 export async function linkSource(source: string, scratch: string, sandbox: Sandbox): Promise<void> {
   await mkdir(scratch, { recursive: true })

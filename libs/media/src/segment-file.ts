@@ -18,8 +18,8 @@ export interface ImageWork {
 export const imageWorkFolder = 'image-frames'
 
 /**
- * Joins a few segments of a track in order, so that a run does not need to read the complete track. Returns the file
- * name in the scratch folder.
+ * Joins a few segments of a track in order, so that a run does not need to read the complete track.
+ * Returns the file name in the scratch folder.
  */
 export async function joinSegments(
   scratch: string,
@@ -35,10 +35,11 @@ export async function joinSegments(
 }
 
 /**
- * Returns whether decoding only key frames is cheap. H.264 key frames are decoded without other frames, but a copied
- * picture may have more of them; other decoders may decode all frames.
+ * Returns whether ffmpeg decodes only the planned key frames if it skips all other frames. It does
+ * so for H.264. A copied picture may have additional key frames. Decoders of other codecs may
+ * decode all frames.
  */
-export function keysDecodeAlone({ video }: PlannedRendition): boolean {
+export function canDecodeKeyFramesAlone({ video }: PlannedRendition): boolean {
   return video !== undefined && (video.codec ?? 'h264') === 'h264' && !video.copied
 }
 

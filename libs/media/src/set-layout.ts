@@ -3,10 +3,13 @@ import { basename } from 'node:path'
 /** Folder of a finished set in the scratch folder. No tool writes to it. */
 export const setFolder = 'set'
 
-/** Folder that packaging runs write to. Its files are linked into the set when the runs have ended. */
+/**
+ * Folder that tools write images and packaged files to. Its files are linked to their target when a
+ * run has ended.
+ */
 export const outputFolder = 'made'
 
-/** Returns the path where a packaging run writes a file of the set. */
+/** Returns the path where a tool writes a file, by the path of its target. */
 export function outputFile(path: string): string {
   return `${outputFolder}/${basename(path)}`
 }

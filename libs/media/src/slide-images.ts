@@ -11,7 +11,9 @@ import { linkOutput, openOutputFolder, useOutput } from './tool-output.ts'
 
 /** Raw pixels of one picture and the names of its JPEGs. Names are server-generated. */
 export interface SlidePicture {
-  /** File with rows of RGBA, 8 bits each, without padding or header; relative to the scratch folder. */
+  /**
+   * File with rows of RGBA, 8 bits each, without padding or header; relative to the scratch folder.
+   */
   raw: string
   width: number
   height: number
@@ -32,12 +34,12 @@ export interface SlideImages {
   signal?: AbortSignal | undefined
 }
 
-/** Maximum size of one JPEG; far above what 1920x1920 pixels need. */
-const IMAGE_BYTES = 32 * 2 ** 20
+/** Maximum size of one JPEG. A JPEG of 1920 x 1920 pixels is far smaller. */
+const MAX_IMAGE_BYTES = 32 * 2 ** 20
 
 /**
- * Converts raw pixels to JPEGs in one run of ffmpeg. Each picture gets a large one and a thumbnail. Checks that all files exist
- * and are complete.
+ * Converts raw pixels to JPEGs in one run of ffmpeg. Each picture gets a JPEG of its own size and a
+ * thumbnail. Throws `incomplete` unless all files exist and are complete.
  */
 export async function makeSlideImages({ pictures, thumbnailSide, scratch, target, tools, limits, signal }: SlideImages): Promise<void> {
   await rm(join(scratch, outputFolder), { recursive: true, force: true })
@@ -53,7 +55,7 @@ export async function makeSlideImages({ pictures, thumbnailSide, scratch, target
     }),
     scratch,
     writes: [outputFolder],
-    limits: { cpuSeconds: 600, wallSeconds: 600, fileBytes: IMAGE_BYTES, ...limits },
+    limits: { cpuSeconds: 600, wallSeconds: 600, fileBytes: MAX_IMAGE_BYTES, ...limits },
     onLine: progressLines(() => {}),
     signal,
   })
@@ -75,15 +77,18 @@ function rawOptions(width: number, height: number): string[] {
   return ['-f', 'rawvideo', '-pixel_format', 'rgba', ...size, '-framerate', '1', '-protocol_whitelist', 'file']
 }
 
-/** Returns the filter graph of one picture. Text has full colour resolution in the large picture. In a thumbnail the difference is not visible. */
+/**
+ * Returns the filter graph of one picture. Text has full colour resolution in the large picture. In
+ * a thumbnail the difference is not visible.
+ */
 function graph({ width, height }: SlidePicture, index: number, thumbnailSide: number): string {
   const share = Math.min(1, thumbnailSide / Math.max(width, height))
-  const [small, low] = [width, height].map((side) => Math.max(1, Math.round(side * share)))
+  const [thumbnailWidth, thumbnailHeight] = [width, height].map((side) => Math.max(1, Math.round(side * share)))
   const full = 'flags=accurate_rnd+bitexact:out_range=pc'
   return [
     `[${index}:v:0]split=2[a${index}][b${index}]`,
     `[a${index}]scale=${width}:${height}:${full},format=yuvj444p[i${index}]`,
-    `[b${index}]scale=${small}:${low}:flags=area+accurate_rnd+bitexact:out_range=pc,format=yuvj420p[t${index}]`,
+    `[b${index}]scale=${thumbnailWidth}:${thumbnailHeight}:flags=area+accurate_rnd+bitexact:out_range=pc,format=yuvj420p[t${index}]`,
   ].join(';')
 }
 

@@ -47,7 +47,7 @@ test.each([
   ['UTF-16 text', '\xff\xfeh\0e\0l\0l\0o\0', '4002'],
   ['HLS', '#EXTM3U\n#EXTINF:4,\nx.ts\n', '4002'],
   ['text that begins with G', 'Good morning', '4002'],
-  ['nothing', '', '4002'],
+  ['an empty file', '', '4002'],
   ['an EBML file of another kind', '\x1a\x45\xdf\xa3\x9fB\x82\x84other', '4002'],
 ])('the first bytes of %s select its demuxer or its error', async (_, bytes, demuxer) => {
   expect(await sniff(bytes)).toBe(demuxer)

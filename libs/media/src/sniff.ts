@@ -8,11 +8,12 @@ export interface Container {
 }
 
 /**
- * Detects the container from the first bytes only, never from a name: ffmpeg's own detection would open playlists and
- * scripts that refer to other files. Throws `InvalidSource` with 4002 for unsupported types.
+ * Detects the container from the first bytes only, never from a name: ffmpeg's own detection would
+ * open playlists and scripts that refer to other files. Throws `InvalidSource` with 4002 for
+ * unsupported types.
  */
 export async function sniffContainer(path: string): Promise<Container> {
-  const name = detectContainer(await firstBytes(path))
+  const name = detectContainer(await readFirstBytes(path))
   if (name === undefined) {
     throw new InvalidSource(
       4002,
@@ -37,12 +38,12 @@ const demuxers: Record<Container['name'], string> = {
   flac: 'flac',
 }
 
-const sniffedBytes = 65_536
+const SNIFFED_BYTES = 65_536
 
-async function firstBytes(path: string): Promise<Buffer> {
+async function readFirstBytes(path: string): Promise<Buffer> {
   const file = await open(path)
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(sniffedBytes), 0, sniffedBytes, 0)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SNIFFED_BYTES), 0, SNIFFED_BYTES, 0)
     return buffer.subarray(0, bytesRead)
   } finally {
     await file.close()
@@ -63,26 +64,30 @@ function detectContainer(bytes: Buffer): Container['name'] | undefined {
   if (text(0, 4) === 'OggS') return 'ogg'
   if (text(0, 4) === 'fLaC') return 'flac'
   if (text(0, 4) === '\x00\x00\x01\xba') return 'mpeg'
-  const tag = afterId3(bytes)
-  // A tag with a cover picture is often longer than the bytes that were read. Such files are nearly always MP3; the
-  // demuxer makes the final decision.
-  if (tag >= bytes.length && tag > 0) return 'mp3'
-  return elementaryAudio(bytes.subarray(tag)) ?? (isTransportStream(bytes) ? 'mpegts' : undefined)
+  const id3Length = readId3Length(bytes)
+  // A tag with a cover picture is often longer than the bytes that were read. Such files are nearly
+  // always MP3; the demuxer makes the final decision.
+  if (id3Length >= bytes.length && id3Length > 0) return 'mp3'
+  return detectElementaryAudio(bytes.subarray(id3Length)) ?? (isTransportStream(bytes) ? 'mpegts' : undefined)
 }
 
-/** Returns whether the first box belongs to a video. Still pictures use the same boxes with different brands. */
+/**
+ * Returns whether the first box belongs to video or audio. Still pictures use the same boxes with
+ * different brands.
+ */
 function isMp4(type: string, brand: string): boolean {
   if (type === 'ftyp') return !/^(avif|avis|mif1|msf1|heic|heix|heim|heis|hevc|hevx)$/.test(brand)
   return ['moov', 'mdat', 'free', 'skip', 'wide', 'styp', 'moof'].includes(type)
 }
 
-/** Returns the length of a leading ID3v2 tag. Its size has 7 bits in each byte. */
-function afterId3(bytes: Buffer): number {
+/** Returns the length of a leading ID3v2 tag, or 0. Its size has 7 bits in each byte. */
+function readId3Length(bytes: Buffer): number {
   if (bytes.toString('latin1', 0, 3) !== 'ID3' || bytes.length < 10) return 0
   return 10 + [6, 7, 8, 9].reduce((size, index) => size * 128 + ((bytes[index] ?? 0) & 0x7f), 0)
 }
 
-function elementaryAudio(bytes: Buffer): 'mp3' | 'aac' | 'flac' | undefined {
+/** Detects audio frames without a container: FLAC, ADTS (AAC) and MPEG layers 2 and 3. */
+function detectElementaryAudio(bytes: Buffer): 'mp3' | 'aac' | 'flac' | undefined {
   if (bytes.toString('latin1', 0, 4) === 'fLaC') return 'flac'
   const [first = 0, second = 0, third = 0] = bytes
   if (first !== 0xff || bytes.length < 4) return undefined
@@ -93,8 +98,8 @@ function elementaryAudio(bytes: Buffer): 'mp3' | 'aac' | 'flac' | undefined {
 }
 
 /**
- * Returns whether five consecutive packets have sync bytes, for packets of 188, 192 (with a leading time stamp) and
- * 204 bytes.
+ * Returns whether the first five packets have sync bytes, or at least three in a shorter file, for
+ * packets of 188, 192 (with a leading time stamp) and 204 bytes.
  */
 function isTransportStream(bytes: Buffer): boolean {
   return [

@@ -12,10 +12,13 @@ import { readOutput, withOutput } from './tool-output.ts'
 import { drawWaveform } from './waveform.ts'
 
 const levelsFile = `${outputFolder}/levels.txt`
-const LEVELS_BYTES = 64 * 2 ** 20
+const MAX_LEVELS_BYTES = 64 * 2 ** 20
 const pictureFile = `${imageWorkFolder}/waveform.rgb`
 
-/** Returns the command parts that draw a waveform as the image of a source without a picture. */
+/**
+ * Draws a waveform as the picture of a source without one. Returns the command parts that create
+ * the images from it.
+ */
 export async function buildWaveformImages(work: FrameScan, firstInput: number): Promise<ImageWork> {
   const { plan, scratch } = work
   const picture = drawWaveform(await measureLevels(work))
@@ -39,15 +42,15 @@ async function measureLevels({ plan, scratch, tools, limits, signal }: FrameScan
     tool: tools.ffmpeg,
     args: ffmpegArguments({
       inputs: [playlistInput(track.key)],
-      graphs: [`[0:a:0]asetnsamples=n=${samples}:p=0,${measure},${print}[heard]`],
-      outputs: [{ file: 'none', options: ['-map', '[heard]', '-f', 'null'] }],
+      graphs: [`[0:a:0]asetnsamples=n=${samples}:p=0,${measure},${print}[measured]`],
+      outputs: [{ file: 'none', options: ['-map', '[measured]', '-f', 'null'] }],
     }),
     scratch,
     writes: [outputFolder],
-    limits: { fileBytes: LEVELS_BYTES, ...limits },
+    limits: { fileBytes: MAX_LEVELS_BYTES, ...limits },
     onLine: progressLines(() => {}),
     signal,
   })
-  const text = String(await withOutput(scratch, levelsFile, (file) => readOutput(file, LEVELS_BYTES)))
+  const text = String(await withOutput(scratch, levelsFile, (file) => readOutput(file, MAX_LEVELS_BYTES)))
   return [...text.matchAll(/RMS_level=(\S+)/g)].map(([, level]) => Number(level))
 }

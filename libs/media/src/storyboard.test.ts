@@ -19,7 +19,7 @@ function planned(seconds: number, size = { width: 1280, height: 720 }) {
     renditions: [{ key: 'h264_250', label: 250, video: { ...size, kbps: 1, profile: 'high' } }],
     images: [{ key: 'poster', atSeconds: 0, shortSide: 720 }],
   })
-  if (!storyboard) throw new Error('there is a picture')
+  if (!storyboard) throw new Error('no storyboard was planned')
   return storyboard
 }
 
@@ -44,7 +44,7 @@ test.each([
   ['wide', { width: 1280, height: 720 }, [160, 90]],
   ['tall', { width: 720, height: 1280 }, [90, 160]],
   ['of extreme shape', { width: 4000, height: 100 }, [360, 10]],
-])('a tile is small if the picture is %s', (_, size, [width, height]) => {
+])('a tile has the expected size if the picture is %s', (_, size, [width, height]) => {
   expect(planned(10, size).tile).toEqual({ width, height })
 })
 

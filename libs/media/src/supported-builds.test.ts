@@ -13,7 +13,7 @@ test.each([
   ['a release just below', '8.1.2', true],
   ['a build without a version number', 'N-66595-gc2b38619c0-static', true],
   ['a build newer than all tested ones', '99.0', true],
-])('%s: %s', (_, version, warned) => {
+])('%s (%s) causes a warning: %p', (_, version, warned) => {
   expect(warningFor(version, version) !== undefined).toBe(warned)
 })
 
@@ -29,7 +29,7 @@ test.each([
   ['5.1', true],
   ['n10.0', true],
   ['N-66595-gc2b38619c0', true],
-])('%s is supported: %s', (version, supported) => {
+])('%s is supported: %p', (version, supported) => {
   expect(isSupported(version)).toBe(supported)
 })
 

@@ -6,8 +6,8 @@ export interface SupportedBuild {
 }
 
 /**
- * The list of docs/operate/images.md. `npm run test:ffmpeg` runs the media tests with each build that the machine can
- * install.
+ * The list of docs/operate/images.md. `npm run test:ffmpeg` runs the media tests with each build
+ * that the machine can install.
  */
 export const SUPPORTED_BUILDS: readonly SupportedBuild[] = [
   { name: 'Debian 12', version: '5.1.9-0+deb12u1' },
@@ -22,8 +22,8 @@ export const OLDEST_VERSION = '5.1'
 const FIXED_VERSION: readonly number[] = [8, 1, 3]
 
 /**
- * Returns whether a version is at least that of the oldest build of the list. A development build (`N-…`) has no
- * number and counts as new.
+ * Returns whether a version is at least that of the oldest build of the list. A development build
+ * (`N-…`) has no number and counts as new.
  */
 export function isSupported(version: string): boolean {
   const actual = parseVersionNumbers(version)
@@ -31,15 +31,18 @@ export function isSupported(version: string): boolean {
 }
 
 /**
- * Returns whether a version can copy pictures: 7.0 and later. ffmpeg 5 and 6 pass times to bitstream filters in a
- * unit that depends on the muxer, without a variable for it: with HLS output `TB` has another unit. Copied frames
- * would be dropped or moved.
+ * Returns whether a version can copy pictures: 7.0 and later. ffmpeg 5 and 6 pass times to
+ * bitstream filters in a unit that depends on the muxer, without a variable for it: with HLS output
+ * `TB` has another unit. Copied frames would be dropped or moved.
  */
 export function canCopyPictures(version: string): boolean {
   return (parseVersionNumbers(version)?.[0] ?? 99) >= 7
 }
 
-/** Returns a log message, or undefined if both tools are of one supported build with security fixes. */
+/**
+ * Returns a log message, or undefined if both tools are of one build that has security fixes and is
+ * not newer than the tested builds.
+ */
 export function warningFor(ffmpeg: string, ffprobe: string): string | undefined {
   const tools = Object.entries({ ffmpeg, ffprobe })
   const formatTools = (chosen: typeof tools) => chosen.map(([name, version]) => `${name} ${version}`).join(' and ')
@@ -59,8 +62,8 @@ export function warningFor(ffmpeg: string, ffprobe: string): string | undefined 
 }
 
 /**
- * Returns whether a build has current security fixes. A distribution build has a package version (`5.1.9-0+deb12u1`,
- * `6.1.1-3ubuntu5`) and gets security fixes under an old number.
+ * Returns whether a build has current security fixes. A distribution build has a package version
+ * (`5.1.9-0+deb12u1`, `6.1.1-3ubuntu5`) and gets security fixes under an old number.
  */
 function isFixed(version: string): boolean {
   if (/^\d+(\.\d+)*-\S*(deb|ubuntu|el\d|fc\d|suse|alpine|\+b\d|-r\d)/.test(version)) return true

@@ -7,9 +7,10 @@ import { runSandboxed } from './sandboxed-process.ts'
 import { sourceName } from './scratch.ts'
 
 /**
- * Returns whether time may jump within files of this container: concatenated recordings, a receiver that lost its
- * signal, a wrong clock. ffmpeg closes such a gap (backwards by more than 0.1 s, forwards by more than 10 s) while it
- * encodes, but the container's duration does not reflect that.
+ * Returns whether time may jump within files of this container, such as concatenated recordings, or
+ * recordings of a receiver that lost its signal or had a wrong clock. ffmpeg closes such a gap
+ * (backwards by more than 0.1 s, forwards by more than 10 s) while it encodes, but the container's
+ * duration does not reflect that.
  */
 export function canTimeJump(demuxer: string): boolean {
   return jumpingDemuxers.includes(demuxer)
@@ -21,13 +22,16 @@ export interface JoinedOptions {
   run: Omit<FfprobeRun, 'args'>
   demuxer: string
   maxPixels: number
-  /** Streams that the encode will read. ffmpeg closes a gap in all streams as soon as one stream shows it. */
+  /**
+   * Streams that the encode will read. ffmpeg closes a gap in all streams as soon as one stream
+   * shows it.
+   */
   streams: readonly number[]
 }
 
 /**
- * Returns the end of each stream after closing gaps as the encode does. Returns undefined if the packets cannot be read
- * in sequence. Reads the complete file once, without decoding.
+ * Returns the end of each stream after closing gaps as the encode does. Returns undefined if the
+ * packets cannot be read in sequence. Reads the complete file once, without decoding.
  */
 export async function measureJoinedEnds(options: JoinedOptions): Promise<StreamEnds | undefined> {
   try {

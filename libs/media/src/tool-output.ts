@@ -2,14 +2,16 @@ import { constants, copyFile, type FileHandle, link, lstat, open, readdir, rm } 
 import { EncodeError } from './media-errors.ts'
 
 /**
- * An open folder that a tool writes to. If a tool replaces it, or a folder above it, the replacement is never read.
- * Node has no openat(2); on Linux a path through /proc/self/fd resolves from the open folder in the same way.
+ * An open folder that a tool writes to. If a tool replaces it, or a folder above it, the
+ * replacement is never read. Node has no openat(2); on Linux a path through /proc/self/fd resolves
+ * from the open folder in the same way.
  */
 export interface OutputFolder {
   names(): Promise<string[]>
   /**
-   * Opens a plain file for reading. Returns undefined if the name does not exist. Throws `EncodeError` of kind
-   * `incomplete` for a symbolic link, a FIFO, a device, a folder, and for a hard link to another file.
+   * Opens a plain file for reading. Returns undefined if the name does not exist. Throws
+   * `EncodeError` of kind `incomplete` for a symbolic link, a FIFO, a device, a folder, and for a
+   * hard link to another file.
    */
   open(name: string): Promise<OutputFile | undefined>
   close(): Promise<void>
@@ -26,15 +28,15 @@ export interface OutputFile {
 
 export interface OutputOptions {
   /**
-   * Files may have other hard links, because they were downloaded from storage or are already part of a set. Default:
-   * false.
+   * Files may have other hard links, because they were downloaded from storage or are already part
+   * of a set. Default: false.
    */
   mayBeLinked?: boolean
 }
 
 /**
- * Opens `path` below the folder `root`, one component after another, without following links. Throws `incomplete` if
- * a component is not a folder.
+ * Opens `path` below the folder `root`, one component after another, without following links.
+ * Throws `incomplete` if a component is not a folder.
  */
 export async function openOutputFolder(root: string, path: string, { mayBeLinked = false }: OutputOptions = {}): Promise<OutputFolder> {
   let folder = await openFolder(root, path)
@@ -49,7 +51,10 @@ export async function openOutputFolder(root: string, path: string, { mayBeLinked
   }
 }
 
-/** Opens one file, calls `use`, and closes it. Also throws `incomplete` if it is missing or empty. */
+/**
+ * Opens the file at `path` below the folder `root`, calls `use`, and closes it. Throws `incomplete`
+ * like `openOutputFolder` and `OutputFolder.open`, and for a file that is missing or empty.
+ */
 export async function withOutput<T>(
   root: string,
   path: string,
@@ -78,8 +83,8 @@ export async function useOutput<T>(folder: OutputFolder, name: string, use: (fil
 }
 
 /**
- * Links a tool's file as `target`, in a folder that no tool can write to. Ensures that the link refers to the file
- * that was opened.
+ * Links a tool's file as `target`, in a folder that no tool can write to. Ensures that the link
+ * refers to the file that was opened.
  */
 export async function linkOutput(file: OutputFile, target: string): Promise<void> {
   try {
@@ -95,7 +100,10 @@ export async function linkOutput(file: OutputFile, target: string): Promise<void
   throw new EncodeError('incomplete', 'a file was replaced while it was read')
 }
 
-/** Reads a file of at most `maxBytes`. Bytes that a tool adds after the file was opened are not read. */
+/**
+ * Reads a file. Throws `incomplete` if it has more than `maxBytes`. Bytes that are added after it
+ * was opened are not read.
+ */
 export async function readOutput(file: Pick<OutputFile, 'handle' | 'bytes'>, maxBytes: number): Promise<Buffer> {
   if (file.bytes > maxBytes) throw new EncodeError('incomplete', `a file has ${file.bytes} bytes; at most ${maxBytes} were expected`)
   const bytes = Buffer.alloc(file.bytes)
@@ -108,7 +116,10 @@ export async function readOutput(file: Pick<OutputFile, 'handle' | 'bytes'>, max
   return bytes.subarray(0, position)
 }
 
-/** Flags to open a plain file. With O_NONBLOCK, opening a FIFO does not wait for a writer, and the FIFO is then rejected. */
+/**
+ * Flags to open a plain file. With O_NONBLOCK, opening a FIFO does not wait for a writer, and the
+ * FIFO is then rejected.
+ */
 const plainFile = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 const plainFolder = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY
 
@@ -142,7 +153,10 @@ async function openFile(path: string, displayPath: string, mayBeLinked: boolean)
   }
 }
 
-/** Returns a path through the open descriptor. On other systems than Linux only the last component of a path is protected from links. */
+/**
+ * Returns a path through the open descriptor. On other systems than Linux only the last component
+ * of a path is protected from links.
+ */
 function toDescriptorPath({ fd }: FileHandle, path: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${fd}` : path
 }
@@ -152,8 +166,8 @@ function notPlainFile(displayPath: string): EncodeError {
 }
 
 /**
- * Returns whether an error has one of the codes. Does not use `instanceof`: file system errors may come from another
- * realm.
+ * Returns whether an error has one of the codes. Does not use `instanceof`: file system errors may
+ * come from another realm.
  */
 function isErrno(error: unknown, ...codes: string[]): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)

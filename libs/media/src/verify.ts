@@ -9,7 +9,7 @@ import { readSegmentList } from './hls-playlist.ts'
 import { EncodeError } from './media-errors.ts'
 import { outerBoxes } from './mp4-boxes.ts'
 import { soundKey } from './package-renditions.ts'
-import { probedPictures } from './picture-codec.ts'
+import { ffprobeCodecNames } from './picture-codec.ts'
 import type { EncodePlan, PlannedRendition } from './plan.ts'
 import { ffprobeText } from './run-ffprobe.ts'
 import type { RunLimits } from './sandbox.ts'
@@ -24,7 +24,10 @@ export interface SetFile {
   /** Path below the folder of the set, with `/`. */
   path: string
   kind: SetFileKind
-  /** Key of the rendition, audio track or image; empty for the master playlist. */
+  /**
+   * Key of the rendition, audio track, image or sprite; empty for the other files, which exist once
+   * in a set.
+   */
   key: string
   bytes: number
   /** Lower-case hex. */
@@ -32,8 +35,9 @@ export interface SetFile {
   /** Width in pixels, for files with a picture. */
   width?: number
   height?: number
-  /** Average bit rate of the file in bit/s, for MP4 files and segments. */
+  /** Average bit rate of the file in bit/s, for MP4 files, the audio-only file and segments. */
   bitrate?: number
+  /** Duration of the same files. */
   durationSeconds?: number
 }
 
@@ -46,8 +50,8 @@ export interface Verification {
 }
 
 /**
- * Checks every file of a set before it is published. Throws `EncodeError` of kind `incomplete` if a file is not as
- * planned.
+ * Checks every file of a set before it is published. Throws `EncodeError` of kind `incomplete` if a
+ * file is not as planned.
  */
 export async function verifySet(work: Verification): Promise<SetFile[]> {
   const set = join(work.scratch, setFolder)
@@ -66,7 +70,7 @@ export async function verifySet(work: Verification): Promise<SetFile[]> {
 }
 
 /** Maximum difference in seconds between the actual and the planned duration. */
-const tolerance = 0.2
+const MAX_DURATION_DIFFERENCE_SECONDS = 0.2
 
 async function verifyMp4(work: Verification, rendition: PlannedRendition): Promise<SetFile> {
   const { video } = rendition
@@ -117,7 +121,7 @@ function checkStreams(plan: EncodePlan, rendition: PlannedTracks, probed: Probed
   checkDuration(path, probed.durationSeconds, plan.durationSeconds)
   if (rendition.video && plan.video) {
     const { width, height, codec = 'h264' } = rendition.video
-    if (picture?.codec !== probedPictures[codec]) throw incomplete(path, `its picture is not ${codec}`)
+    if (picture?.codec !== ffprobeCodecNames[codec]) throw incomplete(path, `its picture is not ${codec}`)
     if (picture.width !== width || picture.height !== height) throw incomplete(path, `its picture is ${picture.width}x${picture.height}`)
     checkDuration(path, picture.durationSeconds, plan.video.frames / toNumber(plan.video.frameRate))
   }
@@ -128,7 +132,7 @@ function checkStreams(plan: EncodePlan, rendition: PlannedTracks, probed: Probed
 }
 
 function checkDuration(path: string, actual: number | undefined, planned: number): void {
-  if (actual === undefined || Math.abs(actual - planned) > tolerance) {
+  if (actual === undefined || Math.abs(actual - planned) > MAX_DURATION_DIFFERENCE_SECONDS) {
     throw incomplete(path, `it is ${actual ?? 0} s long instead of ${planned.toFixed(3)} s`)
   }
 }
@@ -163,7 +167,7 @@ async function verifyHls(plan: EncodePlan, set: string, key: string): Promise<Se
 async function verifyImage(set: string, key: string): Promise<SetFile> {
   const path = setLayout.image(key)
   return withFile(set, path, async (opened) => {
-    const size = jpegSize(await readAll(opened))
+    const size = findJpegSize(await readAll(opened))
     if (!size) throw incomplete(path, 'it is not a complete JPEG')
     return { ...(await describe(opened, { path, kind: 'image', key })), ...size }
   })
@@ -180,8 +184,11 @@ async function verifyPreview(set: string): Promise<SetFile> {
   })
 }
 
-/** Returns the size in the frame header of a baseline JPEG that has its end marker. */
-function jpegSize(bytes: Buffer): { width: number; height: number } | undefined {
+/**
+ * Returns the size in the frame header of a complete baseline JPEG, or undefined for other and
+ * truncated files.
+ */
+function findJpegSize(bytes: Buffer): { width: number; height: number } | undefined {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8 || bytes.readUInt16BE(bytes.length - 2) !== 0xffd9) return undefined
   let offset = 2
   while (offset + 9 <= bytes.length && bytes[offset] === 0xff) {
@@ -197,7 +204,10 @@ async function readBoxes({ handle }: OutputFile, path: string) {
   return boxes
 }
 
-/** Opens a file of the set and calls `use`. Segments have a second hard link in the folder of their chunk. */
+/**
+ * Opens a file of the set and calls `use`. Segments have a second hard link in the folder of their
+ * chunk.
+ */
 function withFile<T>(set: string, path: string, use: (file: OutputFile) => Promise<T>): Promise<T> {
   return withOutput(set, path, use, { mayBeLinked: true })
 }
@@ -210,7 +220,7 @@ async function describe(opened: OutputFile, file: Pick<SetFile, 'path' | 'kind' 
   return { ...file, bytes: opened.bytes, sha256: await hashFile(opened) }
 }
 
-/** Reads a complete image or playlist. The runs that make images may write files of 64 MiB. */
+/** Reads a complete image or playlist. The runs that create images may write files of 64 MiB. */
 function readAll(file: OutputFile): Promise<Buffer> {
   return readOutput(file, MAX_FILE_BYTES)
 }

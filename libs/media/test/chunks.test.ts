@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
   canExecutePlan,
   chunkFolder,
-  chunkNumbers,
+  chunkIndexes,
   type EncodePlan,
   encodeChunk,
   packageRenditions,
@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 /**
- * Returns ffmpeg options for a source with the number of each frame in binary, as twelve black or white bands, so that
- * a decoded frame can be identified.
+ * Returns ffmpeg options for a source with the number of each frame in binary, as twelve black or
+ * white bands, so that a decoded frame can be identified.
  */
 function buildNumberedSource(rate: string | number, seconds: number): string {
   const bits = "lum='255*mod(floor(N/pow(2,X)),2)'"
@@ -53,8 +53,8 @@ async function planSource(source: string): Promise<EncodePlan> {
 }
 
 /**
- * Returns the same plan with a single chunk, which decodes the whole source. It has only the picture of the first
- * rendition.
+ * Returns the same plan with a single chunk, which decodes the whole source. It has only the
+ * picture of the first rendition.
  */
 function toSingleChunk({ audio: _, ...plan }: EncodePlan): EncodePlan {
   const [chunk] = plan.chunks
@@ -63,7 +63,10 @@ function toSingleChunk({ audio: _, ...plan }: EncodePlan): EncodePlan {
   return { ...plan, chunks: [{ ...chunk, frames: plan.video.frames }], renditions: [rendition], images: [] }
 }
 
-/** Encodes a source by a plan and returns the numbers of the frames, which must be equal in all renditions. */
+/**
+ * Encodes a source by a plan and returns the numbers of the frames, which must be equal in all
+ * renditions.
+ */
 async function encodeAndReadNumbers(source: string, plan: EncodePlan): Promise<number[]> {
   const work = { source, scratch: fixture.scratch('chunks'), tools: fixture.tools, plan }
   await encodeAll(work)
@@ -78,7 +81,7 @@ async function encodeAndReadNumbers(source: string, plan: EncodePlan): Promise<n
 
 const x264 = '-c:v libx264 -preset veryfast -bf 3 -b_strategy 0'
 
-describe('every frame is present once, at its place, across chunk boundaries:', () => {
+describe('every frame is present once, at its position, across chunk boundaries:', () => {
   test.each([
     ['MP4 with B frames and key frames ten seconds apart', 'long.mp4', `${buildNumberedSource(30, 21)} ${x264} -g 300`, 3],
     ['MP4 with open groups', 'open.mp4', `${buildNumberedSource(25, 16)} ${x264} -g 50 -x264-params open-gop=1`, 3],
@@ -136,7 +139,7 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
   test('time stamps below zero, an edit list that skips the start, and video that starts late', async () => {
     const plain = await fixture.make('plain.mp4', `${buildNumberedSource(30, 19)} ${sound(19)} ${x264} -g 90 -c:a aac`)
     const created = await Promise.all([
-      // Copied from the middle of a group: the edit list hides the earlier frames.
+      // The copy starts in the middle of a group, and the edit list hides the earlier frames.
       fixture.make('edited.mp4', `-ss 1.7 -i ${plain} -c copy`),
       fixture.make('late.mkv', `-i ${plain} -itsoffset 1.3 -i ${plain} -map 0:a -map 1:v -c copy`),
       fixture.make('early.mkv', `-itsoffset -0.5 -i ${plain} -c copy -avoid_negative_ts disabled`),
@@ -151,10 +154,10 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
 
   test('a portrait video by rotation metadata', async () => {
     const flat = await fixture.make('flat.mp4', `${buildNumberedSource(30, 16)} ${x264} -g 90`)
-    const turn = fixture.tools.version.startsWith('5')
+    const rotateOptions = fixture.tools.version.startsWith('5')
       ? `-i ${flat} -c copy -metadata:s:v rotate=90`
       : `-display_rotation 90 -i ${flat} -c copy`
-    const source = await fixture.make('turned.mp4', turn)
+    const source = await fixture.make('turned.mp4', rotateOptions)
     const plan = await planSource(source)
     expect(plan.renditions[0]?.video).toMatchObject({ width: 64, height: 192 })
     expect(await encodeAndReadNumbers(source, plan)).toEqual(await encodeAndReadNumbers(source, toSingleChunk(plan)))
@@ -175,7 +178,7 @@ test('the frames are the same in any order of chunks, and after ffmpeg was kille
   await encodeAll(undisturbed)
 
   const disturbed = work('disturbed')
-  for (const chunkIndex of chunkNumbers(plan).reverse()) {
+  for (const chunkIndex of chunkIndexes(plan).reverse()) {
     const killed = new AbortController()
     const run = encodeChunk({ ...disturbed, chunkIndex, signal: killed.signal, onProgress: () => killed.abort() })
     await expect(run).rejects.toMatchObject({ kind: 'aborted' })
@@ -193,7 +196,7 @@ test('the frames are the same in any order of chunks, and after ffmpeg was kille
   expect(await hashes(disturbed)).toEqual(expected)
 }, 180_000)
 
-test('the header of each segment has the duration of its playlist', async () => {
+test('the header of each segment has the same duration as the playlist', async () => {
   const source = await fixture.make('heads.mp4', `${buildNumberedSource('30000/1001', 15)} ${sound(15)} ${x264} -g 60 -c:a aac`)
   const plan = await planSource(source)
   const work = { source, scratch: fixture.scratch('heads'), tools: fixture.tools, plan }
@@ -208,7 +211,7 @@ test('the header of each segment has the duration of its playlist', async () => 
   }
 }, 60_000)
 
-describe('detects a chunk boundary that does not match:', () => {
+describe('packaging rejects a chunk that does not match:', () => {
   let work: { plan: EncodePlan; source: string; scratch: string; tools: MediaFixture['tools'] }
   beforeAll(async () => {
     const source = await fixture.make('seams.mp4', `${buildNumberedSource(25, 12)} ${x264} -g 50`)
@@ -216,10 +219,10 @@ describe('detects a chunk boundary that does not match:', () => {
     await encodeAll(work)
   }, 60_000)
 
-  const place = (chunk: number, name: string) => join(work.scratch, chunkFolder(chunk), 'h264_100', name)
+  const chunkFile = (chunk: number, name: string) => join(work.scratch, chunkFolder(chunk), 'h264_100', name)
   test.each([
     ['a chunk with another header', 'init.mp4', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('00000008free', 'latin1')])],
-    ['a segment from another time', 'seg-00002.m4s', () => readFile(place(1, 'seg-00003.m4s'))],
+    ['a segment from another time', 'seg-00002.m4s', () => readFile(chunkFile(1, 'seg-00003.m4s'))],
     [
       'a segment missing from the playlist',
       'index.m3u8',
@@ -229,7 +232,7 @@ describe('detects a chunk boundary that does not match:', () => {
   ])(
     '%s',
     async (_, name, damage) => {
-      const file = place(1, name)
+      const file = chunkFile(1, name)
       const bytes = await readFile(file)
       await rename(file, `${file}.kept`)
       await writeFile(file, await damage(bytes))
@@ -240,7 +243,7 @@ describe('detects a chunk boundary that does not match:', () => {
     60_000,
   )
 
-  test('a plan of another build or an older plan version is not executed', async () => {
+  test('a plan for another ffmpeg version, or with an older plan version, is not executed', async () => {
     expect(canExecutePlan(work.plan, fixture.tools)).toBe(true)
     expect(canExecutePlan({ ...work.plan, planVersion: 1 }, fixture.tools)).toBe(false)
     expect(canExecutePlan(work.plan, { version: 'another' })).toBe(false)

@@ -28,8 +28,8 @@ async function keyTimes(encoded: EncodeResult, key: string): Promise<string[]> {
 async function outerBoxTypes(file: string): Promise<string[]> {
   const bytes = await readFile(file)
   const types: string[] = []
-  for (let place = 0; place + 8 <= bytes.length; place += bytes.readUInt32BE(place))
-    types.push(bytes.toString('latin1', place + 4, place + 8))
+  for (let offset = 0; offset + 8 <= bytes.length; offset += bytes.readUInt32BE(offset))
+    types.push(bytes.toString('latin1', offset + 4, offset + 8))
   return types
 }
 
@@ -72,7 +72,7 @@ describe.each([
     }
   })
 
-  test('is Baseline profile where the contract requires it, and plays as HLS without an error', async () => {
+  test('has the Baseline profile in h264_360, and plays as HLS without an error', async () => {
     const profile = await fixture.ffprobe(
       join(encoded.set, 'h264_360.mp4'),
       '-select_streams',
@@ -112,7 +112,10 @@ describe.each([
 const flash = "-f lavfi -i color=black:s=320x180:r=30:d=4,drawbox=t=fill:c=white:enable='between(t,1,1.5)'"
 const beep = "-f lavfi -i aevalsrc='0.8*sin(6283*t)*between(t,1,1.5)':s=44100:d=4"
 
-/** Returns when the picture turns white and when the sound starts, in seconds, not before `from`. */
+/**
+ * Returns the first times from `from` on at which the picture is white and the sound is loud, in
+ * seconds.
+ */
 async function flashAndBeep(file: string, from = 0): Promise<[number, number]> {
   const input = ['-i', file]
   const seen = await fixture.ffmpeg(
@@ -134,7 +137,7 @@ test('audio and video stay synchronous in MP4 and HLS', async () => {
 }, 60_000)
 
 test('audio and video stay synchronous after a jump in time stamps, although two runs encode them', async () => {
-  // The sound ends long before the picture, so a gap that one stream shows does not exist in the other.
+  // The sound ends long before the picture, so the gap of the picture does not exist in the sound.
   const part = await fixture.make('part.ts', `${flash} ${beep.replace('d=4', 'd=3')} ${quick}`)
   const joined = join(fixture.folder, 'jump.ts')
   const later = await fixture.make('later.ts', `-i ${part} -c copy -output_ts_offset 2`)
@@ -161,8 +164,8 @@ test('two recordings in one file are both encoded, whatever their time stamps', 
 }, 60_000)
 
 /**
- * Returns the time of the first frame whose measured value exceeds `level`, from the output of the filter
- * metadata=print.
+ * Returns the time of the first frame whose measured value exceeds `level`, from the output of the
+ * filter metadata=print.
  */
 function firstAbove(text: string, level: number, from: number): number {
   let time = Number.NaN
@@ -175,7 +178,7 @@ function firstAbove(text: string, level: number, from: number): number {
   return Number.NaN
 }
 
-test('audio only produces renditions without a video track, HLS and waveform images', async () => {
+test('a source with audio only becomes renditions without a video track, HLS and waveform images', async () => {
   const encoded = await fixture.encode(await fixture.make('sound.m4a', `${sound(3)} -t 3 -c:a aac`))
   expect(encoded.probe.video).toBeUndefined()
   expect(mp4s(encoded)).toHaveLength(6)
@@ -194,7 +197,7 @@ test('audio only produces renditions without a video track, HLS and waveform ima
   await expectToPlay(encoded)
 }, 60_000)
 
-test('video only produces renditions and HLS without audio', async () => {
+test('a source with video only becomes renditions and HLS without audio', async () => {
   const encoded = await fixture.encode(await fixture.make('silent.mp4', `${picture('320x240', 25, 3)} ${quick}`))
   expect(encoded.plan.audio).toBeUndefined()
   expect(encoded.files.filter(({ kind }) => kind === 'sound')).toEqual([])
@@ -209,11 +212,11 @@ test('video only produces renditions and HLS without audio', async () => {
 
 test('a portrait video by rotation metadata is encoded upright, and its rungs follow the shorter side', async () => {
   const flat = await fixture.make('flat.mp4', `${picture('640x360', 25, 2)} ${quick}`)
-  const turn =
+  const rotateOptions =
     Number.parseInt(fixture.tools.version.replace(/^n/, ''), 10) === 5
       ? `-i ${flat} -c copy -metadata:s:v rotate=90`
       : `-display_rotation 90 -i ${flat} -c copy`
-  const encoded = await fixture.encode(await fixture.make('turned.mp4', turn))
+  const encoded = await fixture.encode(await fixture.make('turned.mp4', rotateOptions))
   expect([encoded.probe.video?.width, encoded.probe.video?.height]).toEqual([360, 640])
   expect(mp4s(encoded).map((file) => [file.width, file.height])).toEqual([
     [144, 256],
@@ -316,7 +319,7 @@ test('two runs of one plan produce the same frames', async () => {
   expect(hashes[1]).toEqual(hashes[0])
 }, 120_000)
 
-test('progress rises with the reports of ffmpeg, twice a second, up to 96', async () => {
+test('progress rises with the reports of ffmpeg, up to 96', async () => {
   const source = await fixture.make('long.ts', `${picture('640x360', 30, 30)} ${quick}`)
   const work = { source, scratch: fixture.scratch('progress'), tools: fixture.tools }
   const plan = planEncode({ probe: await probeSource(work), tools: fixture.tools })

@@ -1,8 +1,9 @@
 import type { MediaFixture } from './media-fixtures.ts'
 
 /**
- * Returns when the picture turns white and when the sound starts, in seconds of the file's own clock. ffmpeg's clock
- * would start with the only stream that it reads.
+ * Returns the times at which the picture turns white and the sound starts, in seconds by the time
+ * stamps of the file. Without `-copyts`, ffmpeg would count from the start of the only stream that
+ * it reads.
  */
 export async function flashAndBeep(
   { ffmpeg }: Pick<MediaFixture, 'ffmpeg'>,

@@ -8,8 +8,8 @@ let fixture: MediaFixture
 let encoded: EncodeResult
 
 /**
- * 56 s: the first half fades from black to grey without any detail; the second half has detail, and its last 8 s are
- * blurred.
+ * The source has 56 s. The first 32 s fade from black to grey without any detail. The other 24 s
+ * have detail, and the last 8 s of them are blurred.
  */
 beforeAll(async () => {
   fixture = await openMediaFixture()
@@ -31,12 +31,12 @@ function mean(values: Uint8Array): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-test('a storyboard tile shows what the video shows at its time', async () => {
+test('a storyboard tile shows the frame of the video at its time', async () => {
   const cues = (await readFile(join(encoded.set, setLayout.storyboard), 'utf8')).split('\n\n').slice(1)
   expect(cues).toHaveLength(28)
   expect(cues[0]).toBe('00:00:00.000 --> 00:00:02.000\nstoryboard-1.jpg#xywh=0,0,160,90')
   expect(cues[27]).toMatch(/^00:00:54.000 --> 00:00:56.\d{3}\nstoryboard-2.jpg#xywh=320,0,160,90$/m)
-  // The grey level of the plain half identifies the second of a tile.
+  // The grey level of the plain part identifies the second of a tile.
   for (const [tile, x, y] of [
     [4, 640, 0],
     [12, 320, 180],
@@ -55,7 +55,7 @@ test('poster and thumbnail show the nearest frame to the middle that is neither 
   }
 }, 30_000)
 
-test('the preview lasts three seconds and is small', async () => {
+test('the preview has 24 frames and is small', async () => {
   const file = join(encoded.set, setLayout.preview)
   const entries = ['-count_frames', '-show_entries', 'stream=width,height,nb_read_frames:format=duration', '-of', 'csv=p=0']
   const [stream, seconds] = (await fixture.ffprobe(file, ...entries)).trim().split('\n')

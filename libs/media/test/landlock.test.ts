@@ -30,36 +30,36 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 interface Report {
   files: 'own' | 'all'
   ownUser: boolean
-  said: string[]
+  accesses: string[]
   finalText: string
   endsBy: Sandbox['endsBy']
   calls: Sandbox['calls']
   remainingProcesses: number
 }
 
-/** Runs as an ordinary user, or through a command in `front`. */
+/** Runs `two-runs.mts` as the user of the test, as `user`, or through the command `front`. */
 async function startTwoRuns(
   name: string,
   files: Report['files'],
   { user, front = [] }: { user?: number; front?: string[] } = {},
 ): Promise<Report> {
-  const processes = join(folder, name)
-  await mkdir(processes, { mode: 0o700 })
-  if (user !== undefined) await chown(processes, user, user)
-  const words = [...front, node, '--disable-warning=ExperimentalWarning', join(folder, 'two-runs.mts'), processes, files]
-  const [command = node, ...args] = words
+  const runFolder = join(folder, name)
+  await mkdir(runFolder, { mode: 0o700 })
+  if (user !== undefined) await chown(runFolder, user, user)
+  const commandLine = [...front, node, '--disable-warning=ExperimentalWarning', join(folder, 'two-runs.mts'), runFolder, files]
+  const [command = node, ...args] = commandLine
   const env = { PATH: process.env['PATH'], VITASCOPE_TEST_SECRET: 'must not be seen' }
   const { stdout } = await promisify(execFile)(command, args, { env, ...(user === undefined ? {} : { uid: user, gid: user }) })
   return JSON.parse(stdout) as Report
 }
 
-const reachesNothing = { said: ['mine'], finalText: 'mine\n', remainingProcesses: 0 }
+const reachesNothing = { accesses: ['mine'], finalText: 'mine\n', remainingProcesses: 0 }
 const reachesSecrets = {
-  said: expect.arrayContaining([expect.stringMatching(/^reads secrets/), expect.stringMatching(/^writes the work/)]),
+  accesses: expect.arrayContaining([expect.stringMatching(/^reads secrets/), expect.stringMatching(/^writes the work/)]),
 }
 
 test('a run can access neither another job nor a secret of the service', async () => {
-  const received = await startTwoRuns('as-we-are', 'own')
+  const received = await startTwoRuns('current-user', 'own')
   if (isRoot || received.files === 'own') expect(received).toMatchObject(reachesNothing)
   expect(received).toMatchObject(await buildExpectedReport())
 })
@@ -76,8 +76,8 @@ test('as an ordinary user, isolation requires Landlock, and without it all files
 })
 
 test('in a container without namespaces and capabilities, isolation requires Landlock', async () => {
-  const shut = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- "$@"'
-  const front = ['unshare', '--user', '--map-root-user', '--', 'sh', '-c', shut, 'container']
+  const restrictAndRun = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- "$@"'
+  const front = ['unshare', '--user', '--map-root-user', '--', 'sh', '-c', restrictAndRun, 'container']
   const isPossible = await promisify(execFile)('unshare', [...front.slice(1), 'true']).then(
     () => true,
     () => false,
@@ -94,7 +94,10 @@ test("as root without permission for namespaces, all processes of the run's user
   expect(await startTwoRuns('users-alone', 'all', { front })).toMatchObject({ ownUser: true, endsBy: 'user', ...reachesNothing })
 })
 
-/** The restrictions that the kernel supports are the same for every user. */
+/**
+ * Returns the expected report. The restrictions that the kernel supports are the same for every
+ * user.
+ */
 async function buildExpectedReport(): Promise<object> {
   return (await isLandlockSupported()) ? { files: 'own', ...reachesNothing } : { files: 'all' }
 }

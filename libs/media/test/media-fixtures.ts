@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import {
   type ChunkEncode,
-  chunkNumbers,
+  chunkIndexes,
   type EncodePlan,
   encodeChunk,
   type FfmpegTools,
@@ -28,9 +28,13 @@ export interface MediaFixture {
   make(name: string, line: string): Promise<string>
   ffprobe(file: string, ...args: string[]): Promise<string>
   ffmpeg(...args: string[]): Promise<{ stdout: string; stderr: string }>
+  /** Returns the path of a new scratch folder. */
   scratch(name: string): string
   encode(source: string, keys?: readonly string[]): Promise<EncodeResult>
-  /** Creates a bash script that replaces ffmpeg. REAL in it is the real ffmpeg, as a link that it may execute. */
+  /**
+   * Creates a bash script that replaces ffmpeg and ffprobe. REAL in it is the real ffmpeg, as a
+   * link that the script may execute.
+   */
   fake(name: string, body: string): Promise<FfmpegTools>
   close(): Promise<void>
 }
@@ -46,7 +50,7 @@ export interface EncodeResult {
 export async function openMediaFixture(): Promise<MediaFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-media-'))
   await chmod(folder, 0o755)
-  // Read only by tests, so that a suite can run with another build.
+  // The variable selects the build that a suite tests.
   const tools = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
   let scratches = 0
   const scratch = (name: string) => join(folder, `scratch-${name}-${scratches++}`)
@@ -70,11 +74,11 @@ export async function openMediaFixture(): Promise<MediaFixture> {
       return { probe, plan, files: await verifySet({ ...work, plan }), set: join(work.scratch, setFolder) }
     },
     async fake(name, body) {
-      const place = join(folder, `fake-${name}`)
-      for (const one of ['bin', 'lib']) await mkdir(join(place, one), { recursive: true })
-      const real = join(place, 'lib/ffmpeg')
+      const fakeFolder = join(folder, `fake-${name}`)
+      for (const one of ['bin', 'lib']) await mkdir(join(fakeFolder, one), { recursive: true })
+      const real = join(fakeFolder, 'lib/ffmpeg')
       if (body.includes('REAL')) await link(tools.ffmpeg, real).catch(() => copyFile(tools.ffmpeg, real))
-      const path = join(place, 'bin/ffmpeg')
+      const path = join(fakeFolder, 'bin/ffmpeg')
       await writeFile(path, `#!/bin/bash\n${body.replaceAll('REAL', real)}\n`, { mode: 0o755 })
       return { ...tools, ffmpeg: path, ffprobe: path }
     },
@@ -85,7 +89,7 @@ export async function openMediaFixture(): Promise<MediaFixture> {
 
 /** Encodes all chunks in sequence. */
 export async function encodeAll(work: Omit<ChunkEncode, 'chunkIndex'>): Promise<void> {
-  for (const chunkIndex of chunkNumbers(work.plan)) await encodeChunk({ ...work, chunkIndex })
+  for (const chunkIndex of chunkIndexes(work.plan)) await encodeChunk({ ...work, chunkIndex })
 }
 
 export function sound(seconds: number): string {

@@ -33,7 +33,7 @@ afterAll(() => fixture.close())
 test(`each of ${MUTANTS} mutants of six sources becomes a complete set or is rejected, within a gigabyte and half a minute`, async () => {
   const random = seededRandom(SEED)
   const outcomes = new Map<string, number>()
-  const wrong: string[] = []
+  const failures: string[] = []
   let slowest = 0
   for (let number = 0; number < MUTANTS; number++) {
     const kind = number % fixtures.length
@@ -45,34 +45,37 @@ test(`each of ${MUTANTS} mutants of six sources becomes a complete set or is rej
     const seconds = (performance.now() - began) / 1000
     slowest = Math.max(slowest, seconds)
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-    if (seconds > 30 || /^(out_of_memory|timeout|stalled|unforeseen)/.test(outcome)) {
-      wrong.push(`${number} of ${fixtures[kind]?.[0]}: ${outcome} after ${seconds.toFixed(1)} s`)
+    if (seconds > 30 || /^(out_of_memory|timeout|stalled|unexpected)/.test(outcome)) {
+      failures.push(`${number} of ${fixtures[kind]?.[0]}: ${outcome} after ${seconds.toFixed(1)} s`)
     }
     await rm(source)
   }
   process.stdout.write(
     `\nmutants of seed ${SEED}: ${JSON.stringify(Object.fromEntries([...outcomes].sort((a, b) => b[1] - a[1])))}, the slowest in ${slowest.toFixed(1)} s\n`,
   )
-  recordFigure('S12', `${MUTANTS} mutants, the slowest in ${slowest.toFixed(1)} s, ${wrong.length} beyond a limit`)
-  expect(wrong).toEqual([])
+  recordFigure('S12', `${MUTANTS} mutants, the slowest in ${slowest.toFixed(1)} s, ${failures.length} beyond a limit`)
+  expect(failures).toEqual([])
   // Whatever the result, a mutant leaves nothing outside of its own folder.
   expect((await readdir(fixture.folder)).filter((name) => !name.startsWith('whole.'))).toEqual([])
 }, 7_200_000)
 
-/** Returns the outcome as a word. A picture that is too damaged to be copied is encoded, as in the product. */
-async function encode(source: string, copies = true): Promise<string> {
+/**
+ * Returns the outcome as a word. A picture that is too damaged to be copied is encoded, as in the
+ * product.
+ */
+async function encode(source: string, canCopyPictures = true): Promise<string> {
   const work = { source, scratch: fixture.scratch('mutant'), tools: fixture.tools, limits }
   try {
-    const { limits: runLimits, ...question } = work
-    const probe = await probeSource({ ...question, runLimits })
-    const plan = planEncode({ probe, tools: fixture.tools, copies })
+    const { limits: runLimits, ...probeWork } = work
+    const probe = await probeSource({ ...probeWork, runLimits })
+    const plan = planEncode({ probe, tools: fixture.tools, canCopyPictures })
     await encodeAll({ ...work, plan })
     await packageRenditions({ ...work, plan })
-    return (await verifySet({ ...work, plan })).length > 0 ? 'set' : 'unforeseen: an empty set'
+    return (await verifySet({ ...work, plan })).length > 0 ? 'set' : 'unexpected: an empty set'
   } catch (error) {
-    if (isInvalidSource(error)) return `refused ${error.code}`
-    if (isEncodeError(error) && error.kind === 'unclean' && copies) return `${await encode(source, false)}, not copied`
-    return isEncodeError(error) ? error.kind : `unforeseen: ${error}`
+    if (isInvalidSource(error)) return `rejected with ${error.code}`
+    if (isEncodeError(error) && error.kind === 'unclean' && canCopyPictures) return `${await encode(source, false)}, not copied`
+    return isEncodeError(error) ? error.kind : `unexpected: ${error}`
   } finally {
     await rm(work.scratch, { recursive: true, force: true })
   }
@@ -86,11 +89,11 @@ function mutate(source: Buffer, random: (below: number) => number): Buffer {
     const [before, part, after] = [bytes.subarray(0, from), bytes.subarray(from, from + length), bytes.subarray(from + length)]
     switch (random(5)) {
       case 0:
-        for (let hit = 0; hit < 1 + random(20); hit++) bytes[random(bytes.length)] = random(256)
+        for (let byte = 0; byte < 1 + random(20); byte++) bytes[random(bytes.length)] = random(256)
         break
       case 1:
         // Headers are small and determine most of what is read of a file.
-        for (let hit = 0; hit < 1 + random(4); hit++) bytes[random(Math.min(1024, bytes.length))] = random(256)
+        for (let byte = 0; byte < 1 + random(4); byte++) bytes[random(Math.min(1024, bytes.length))] = random(256)
         break
       case 2:
         bytes = Buffer.concat([before, after])
@@ -109,7 +112,7 @@ function mutate(source: Buffer, random: (below: number) => number): Buffer {
 function seededRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
-    // Uses the high bits: the low bits of such a generator repeat soon.
+    // The result uses the high bits, because the low bits of such a generator repeat soon.
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
     return Math.floor((state / 0x80000000) * below)
   }

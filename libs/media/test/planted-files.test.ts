@@ -7,8 +7,8 @@ import { waitFor } from '@vitascope/testing'
 import { chunkFolder, type EncodePlan, makeSlideImages, packageRenditions, planEncode, probeSource, setFolder } from '../src/index.ts'
 import { encodeAll, type MediaFixture, openMediaFixture, picture, quick, sound } from './media-fixtures.ts'
 
-// Tests with a compromised program in place of ffmpeg. Since the program is sandboxed, the test itself plants files
-// while the program runs: correctness must not depend on the sandbox.
+// These tests run a compromised program in place of ffmpeg. Since the program is sandboxed, the
+// test itself plants files while the program runs: correctness must not depend on the sandbox.
 
 let fixture: MediaFixture
 /** A folder that no tool may read or write. */
@@ -29,13 +29,20 @@ const exists = (path: string) =>
     () => false,
   )
 
-/** Waits until the tool has finished its work in `folder`, then calls `plant` before the tool ends. */
+/**
+ * Waits until the tool has finished its work in `folder`, then calls `plant` before the tool ends.
+ */
 async function plantWhileRunning(scratch: string, folder: string, plant: () => Promise<unknown>): Promise<void> {
   await waitFor(() => exists(join(folder, 'ready')), { timeout: 60_000 })
   await plant()
   await writeFile(join(scratch, 'planted'), '')
 }
-const waits = (folder: string) => `: > ${folder}/ready; for ((i = 0; i < 1200; i++)); do [[ -e planted ]] && break; sleep 0.05; done`
+/**
+ * Returns bash commands that signal the end of the work in `folder` and wait until files are
+ * planted.
+ */
+const waitForPlanting = (folder: string) =>
+  `: > ${folder}/ready; for ((i = 0; i < 1200; i++)); do [[ -e planted ]] && break; sleep 0.05; done`
 
 /** Ways to redirect a reader of `path` to `target`. */
 const plants: [string, (path: string, target: string) => Promise<unknown>][] = [
@@ -63,9 +70,12 @@ describe('packaging', () => {
     for (const path of [outputFolder(), join(work.scratch, 'planted')]) await rm(path, { recursive: true, force: true })
   })
 
-  /** Only the run that makes `file` waits, after it has made it. */
-  const fakeRunThatMakes = (file: string) =>
-    fixture.fake(`planting-${fakes++}`, `REAL "$@" || exit 1\n[[ "$*" == *made/${file}* ]] || exit 0\n${waits('made')}`)
+  /**
+   * Returns an ffmpeg whose run that creates `file` waits for the planting of files after it. Other
+   * runs do not wait.
+   */
+  const fakeRunThatCreates = (file: string) =>
+    fixture.fake(`planting-${fakes++}`, `REAL "$@" || exit 1\n[[ "$*" == *made/${file}* ]] || exit 0\n${waitForPlanting('made')}`)
 
   test.each(
     ['grey.raw', 'preview.gif', 'poster.jpg', 'h264_100.mp4', 'sound.m4a'].flatMap((file) =>
@@ -75,7 +85,7 @@ describe('packaging', () => {
     'fails and does not read %s in place of %s',
     async (_, file, plant) => {
       const target = join(outside, file)
-      const packaging = packageRenditions({ ...work, tools: await fakeRunThatMakes(file) })
+      const packaging = packageRenditions({ ...work, tools: await fakeRunThatCreates(file) })
       const planting = plantWhileRunning(work.scratch, outputFolder(), async () => {
         // The content is valid; only the path to it is not.
         await writeFile(target, await readFile(join(outputFolder(), file)))
@@ -90,7 +100,7 @@ describe('packaging', () => {
   )
 
   test('fails if a folder was replaced by a link, and does not read it', async () => {
-    const packaging = packageRenditions({ ...work, tools: await fakeRunThatMakes('h264_100.mp4') })
+    const packaging = packageRenditions({ ...work, tools: await fakeRunThatCreates('h264_100.mp4') })
     const planting = plantWhileRunning(work.scratch, outputFolder(), async () => {
       await rename(outputFolder(), join(outside, 'made'))
       await symlink(join(outside, 'made'), outputFolder())
@@ -101,16 +111,21 @@ describe('packaging', () => {
 
   test('writes nothing outside the work folder if a tool plants links', async () => {
     const victims = ['storyboard.vtt', '0.mp4', 'index.m3u8', 'seg-00001.m4s']
-    for (const name of victims) await writeFile(join(outside, name), 'as it was')
-    const places = ['set/images/storyboard.vtt', 'image-frames/0.mp4', 'set/hls/h264_100/index.m3u8', 'set/hls/h264_100/seg-00001.m4s']
-    const attacks = places.map((place, index) => `ln -sfn ${outside}/${victims[index]} ${place}; cat ${outside}/secret > ${place}`)
-    const exchanged = ['set/images', 'image-frames', 'set/hls/h264_100', 'set'].map(
+    for (const name of victims) await writeFile(join(outside, name), 'unchanged')
+    const attackedPaths = [
+      'set/images/storyboard.vtt',
+      'image-frames/0.mp4',
+      'set/hls/h264_100/index.m3u8',
+      'set/hls/h264_100/seg-00001.m4s',
+    ]
+    const attacks = attackedPaths.map((path, index) => `ln -sfn ${outside}/${victims[index]} ${path}; cat ${outside}/secret > ${path}`)
+    const replacements = ['set/images', 'image-frames', 'set/hls/h264_100', 'set'].map(
       (folder) => `mv ${folder} made/gone && ln -s ${outside} ${folder}`,
     )
-    const tools = await fixture.fake('writing', `REAL "$@" || exit 1\n{ ${[...attacks, ...exchanged].join('\n')}\n} 2>/dev/null\nexit 0`)
+    const tools = await fixture.fake('writing', `REAL "$@" || exit 1\n{ ${[...attacks, ...replacements].join('\n')}\n} 2>/dev/null\nexit 0`)
     await packageRenditions({ ...work, tools })
-    for (const name of victims) expect(String(await readFile(join(outside, name)))).toBe('as it was')
-    for (const place of places) expect(String(await readFile(join(work.scratch, place)))).not.toContain('a secret of the worker')
+    for (const name of victims) expect(String(await readFile(join(outside, name)))).toBe('unchanged')
+    for (const path of attackedPaths) expect(String(await readFile(join(work.scratch, path)))).not.toContain('a secret of the worker')
   }, 60_000)
 
   test.each(plants)('fails for %s in place of a downloaded segment playlist', async (_, plant) => {
@@ -125,7 +140,7 @@ describe('packaging', () => {
 
 describe('slides', () => {
   const jpeg = Buffer.from('ffd8ffd9', 'hex')
-  test.each([...plants, ['a folder exchanged for a link', undefined] as const])(
+  test.each([...plants, ['a folder replaced by a link', undefined] as const])(
     'fails and does not read %s in place of an image',
     async (title, plant) => {
       const scratch = fixture.scratch('slides')
@@ -136,7 +151,7 @@ describe('slides', () => {
       const outputFolder = join(scratch, 'made')
       const tools = await fixture.fake(
         `slides-${title.replaceAll(' ', '-')}`,
-        `printf '\\xff\\xd8\\xff\\xd9' > made/thumb-1.jpg; ${waits('made')}`,
+        `printf '\\xff\\xd8\\xff\\xd9' > made/thumb-1.jpg; ${waitForPlanting('made')}`,
       )
       const pictures = [{ raw: 'page-1.raw', width: 16, height: 16, image: 'slide-1.jpg', thumbnail: 'thumb-1.jpg' }]
       const drawing = makeSlideImages({ pictures, thumbnailSide: 8, scratch, target, tools })

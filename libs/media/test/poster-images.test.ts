@@ -58,7 +58,10 @@ function withExif(bytes: Buffer, orientation: number): Buffer {
   return Buffer.concat([bytes.subarray(0, 2), head, data, bytes.subarray(2)])
 }
 
-/** The corner that is red in the upright picture, from the red top left quarter of the stored picture. */
+/**
+ * The top left quarter of the stored picture is red. Each row names the corner that is red in the
+ * upright picture.
+ */
 test.each([
   [1, 'left', 'top', false],
   [2, 'right', 'top', false],
@@ -82,10 +85,10 @@ test.each([
   expect(bytes.includes('Exif') || bytes.includes('SECRET-PLACE')).toBe(false)
 })
 
-test.each(['jpg', 'png', 'webp'])('the first half of a %s file is rejected', async (ending) => {
-  const whole = await fixture.make(`whole.${ending}`, '-f lavfi -i testsrc2=size=640x360 -frames:v 1')
+test.each(['jpg', 'png', 'webp'])('the first half of a %s file is rejected', async (extension) => {
+  const whole = await fixture.make(`whole.${extension}`, '-f lavfi -i testsrc2=size=640x360 -frames:v 1')
   const bytes = await readFile(whole)
-  const half = join(fixture.folder, `half.${ending}`)
+  const half = join(fixture.folder, `half.${extension}`)
   await writeFile(half, bytes.subarray(0, bytes.length / 2))
   await expect(convert(half)).rejects.toMatchObject({ name: 'InvalidSource', code: 4002 })
 })
@@ -101,7 +104,7 @@ test('a file with too many bytes is rejected', async () => {
   await expect(convert(large)).rejects.toMatchObject({ code: 4003 })
 })
 
-test('a picture with too many pixels is rejected before it is decoded', async () => {
+test('a picture with too many pixels is rejected', async () => {
   const huge = await fixture.make('huge.png', '-f lavfi -i color=c=red:size=10000x6000 -frames:v 1')
   await expect(convert(huge)).rejects.toMatchObject({ code: 4003, message: 'the picture has more than 50 million pixels' })
 })

@@ -13,7 +13,7 @@ afterAll(() => fixture.close())
 /** Renditions whose macroblocks per row are not a multiple of eight: 426 and 854 pixels wide. */
 const keys = ['h264_250', 'h264_800']
 
-test('frames do not depend on the previous content of the memory', async () => {
+test('frames do not depend on the previous content of allocated memory', async () => {
   const noise = '-f lavfi -i color=gray:s=1280x720:r=30:d=2,noise=alls=40:allf=t -c:v libx264 -preset ultrafast -pix_fmt yuv420p'
   const source = await fixture.make('noise.mp4', noise)
   const plan = planEncode({

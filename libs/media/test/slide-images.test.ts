@@ -67,7 +67,7 @@ describe('a picture', () => {
     return readdir(target)
   }
 
-  test('is moved to the target folder if it is complete', async () => {
+  test('is in the target folder if it is complete', async () => {
     await expect(make('good', `${jpeg} > made/slide-1.jpg; ${jpeg} > made/thumb-1.jpg`)).resolves.toEqual(['slide-1.jpg', 'thumb-1.jpg'])
   })
   test.each([

@@ -4,22 +4,24 @@ export interface SourceKind {
   file: string
   /** Command lines without their output file; `IN` is the output of the previous step. */
   steps: readonly string[]
-  /** Size of its largest rendition. */
+  /** Size of the largest rendition. */
   size?: readonly [width: number, height: number]
   rate?: string
   /** Number of selectable sounds. Default: 1. */
   sounds?: number
   /** Duration in seconds. Default: 4. */
   seconds?: number
-  /** Its frames match those of the rendition, so that VMAF can compare them. */
+  /** True if the frames match those of the rendition, so that VMAF can compare them. */
   isPlain?: boolean
 }
 
 const seconds = 4
-/** Moving picture that is white for half a second, from second 1 on. */
+/**
+ * Returns the input options of a moving picture that is white for half a second, from second 1 on.
+ */
 const flashInput = (size: string, rate: string | number, more = '') =>
   `-f lavfi -i testsrc2=s=${size}:r=${rate}:d=${seconds},drawbox=t=fill:c=white:enable='between(t,1,1.499)'${more}`
-/** A beep while the picture is white, in one or more channels. */
+/** Returns the input options of a beep while the picture is white, in one or more channels. */
 const beepInput = (channels = 1) =>
   `-f lavfi -i aevalsrc=${Array(channels).fill("'0.8*sin(6283*t)*between(t,1,1.5)'").join('|')}:s=48000:d=${seconds}`
 const x264 = '-c:v libx264 -preset ultrafast -crf 18 -pix_fmt yuv420p'

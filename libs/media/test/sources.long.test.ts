@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { chunkFolder, chunkNumbers, encodeChunk, planEncode, probeSource, setLayout } from '../src/index.ts'
+import { chunkFolder, chunkIndexes, encodeChunk, planEncode, probeSource, setLayout } from '../src/index.ts'
 import { flashAndBeep } from './flash-and-beep.ts'
 import { type EncodeResult, type MediaFixture, openMediaFixture } from './media-fixtures.ts'
 import { type SourceKind, sourceKinds } from './source-kinds.ts'
@@ -42,7 +42,7 @@ async function vmaf(source: string, { set, plan }: EncodeResult): Promise<number
 }
 
 test.each(sourceKinds.map((kind) => [kind.name, kind] as const))(
-  '%s',
+  'a source is encoded with the expected size, rate, duration, sounds and quality: %s',
   async (name, kind) => {
     const source = await make(kind)
     const encoded = await fixture.encode(source)
@@ -78,7 +78,7 @@ test.each(sourceKinds.map((kind) => [kind.name, kind] as const))(
   600_000,
 )
 
-test('a source of twelve hours is probed in seconds, split into chunks, and its last chunk is encoded alone', async () => {
+test('a source of twelve hours is split into chunks, and its last chunk is encoded alone', async () => {
   const line =
     '-f lavfi -i color=gray:s=64x64:r=1:d=43199 -f lavfi -i anullsrc=r=8000:cl=mono -t 43199 -c:v libx264 -preset ultrafast -g 10 -c:a aac -b:a 8k'
   const work = { source: await fixture.make('hours.mp4', line), scratch: fixture.scratch('hours'), tools: fixture.tools }
@@ -87,7 +87,7 @@ test('a source of twelve hours is probed in seconds, split into chunks, and its 
   expect(plan.chunks.length).toBeGreaterThan(500)
   expect(plan.chunks.reduce((sum, { frames }) => sum + frames, 0)).toBe(plan.video?.frames)
   expect(JSON.stringify(plan).length).toBeLessThan(500_000)
-  expect(chunkNumbers(plan)).toHaveLength(plan.chunks.length + 1)
+  expect(chunkIndexes(plan)).toHaveLength(plan.chunks.length + 1)
   await encodeChunk({ ...work, plan, chunkIndex: last?.index ?? 0 })
   const list = join(work.scratch, chunkFolder(last?.index ?? 0), 'h264_100', 'index.m3u8')
   const frames = await fixture.ffprobe(list, '-count_packets', '-show_entries', 'stream=nb_read_packets', '-of', 'csv=p=0')

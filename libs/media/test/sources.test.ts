@@ -14,8 +14,11 @@ afterAll(() => fixture.close())
 
 const tone = (hertz: number, seconds: number) => `-f lavfi -i sine=f=${hertz}:r=48000:d=${seconds}`
 
-/** Returns the pitch of the tone in a file, to the nearest 50 Hz, and its duration in whole seconds. */
-async function received(file: string): Promise<{ hertz: number; seconds: number }> {
+/**
+ * Returns the frequency of the tone in a file, to the nearest 50 Hz, and its duration in whole
+ * seconds.
+ */
+async function measureTone(file: string): Promise<{ hertz: number; seconds: number }> {
   const raw = `${file}.pcm`
   await fixture.ffmpeg('-y', '-i', file, '-map', '0:a:0', '-ac', '1', '-ar', '48000', '-f', 's16le', raw)
   const bytes = await readFile(raw)
@@ -34,13 +37,13 @@ const attribute = (tag: string, name: string) => new RegExp(`${name}="?([^",]*)`
 
 test('of several audio streams, files contain the default one and HLS offers all', async () => {
   const streams = '-map 0:v -map 1:a -map 2:a -map 3:a -metadata:s:a:0 language=eng -metadata:s:a:1 language=ger'
-  const words = '-metadata:s:a:2 title=Comments -disposition:a:0 0 -disposition:a:1 default'
-  const line = `${picture('320x240', 25, 6)} ${tone(300, 6)} ${tone(1000, 6)} ${tone(2000, 2)} ${streams} ${words} ${quick}`
+  const trackOptions = '-metadata:s:a:2 title=Comments -disposition:a:0 0 -disposition:a:1 default'
+  const line = `${picture('320x240', 25, 6)} ${tone(300, 6)} ${tone(1000, 6)} ${tone(2000, 2)} ${streams} ${trackOptions} ${quick}`
   const encoded = await fixture.encode(await fixture.make('several.mkv', line), ['h264_100', 'h264_360'])
 
   const file = join(encoded.set, setLayout.mp4('h264_360'))
   expect(await fixture.ffprobe(file, '-show_entries', 'stream=codec_type', '-of', 'csv=p=0')).toBe('video\naudio\n')
-  expect(await received(file)).toEqual({ hertz: 1000, seconds: 6 })
+  expect(await measureTone(file)).toEqual({ hertz: 1000, seconds: 6 })
 
   const tags = (await readFile(join(encoded.set, setLayout.master), 'utf8')).split('\n').filter((tag) => tag.startsWith('#EXT-X-MEDIA:'))
   expect(tags.map((tag) => ['GROUP-ID', 'NAME', 'LANGUAGE', 'DEFAULT', 'URI'].map((name) => attribute(tag, name)))).toEqual(
@@ -52,9 +55,9 @@ test('of several audio streams, files contain the default one and HLS offers all
   )
   for (const { key } of encoded.plan.audio?.tracks ?? [])
     expect([key, sumSegmentSeconds(encoded, key)]).toEqual([key, expect.closeTo(6, 0)])
-  expect(await received(join(encoded.set, setLayout.playlist('audio_32')))).toEqual({ hertz: 1000, seconds: 6 })
-  expect(await received(join(encoded.set, setLayout.playlist('audio_64_2')))).toEqual({ hertz: 300, seconds: 6 })
-  expect(await received(join(encoded.set, setLayout.playlist('audio_64_3')))).toEqual({ hertz: 2000, seconds: 2 })
+  expect(await measureTone(join(encoded.set, setLayout.playlist('audio_32')))).toEqual({ hertz: 1000, seconds: 6 })
+  expect(await measureTone(join(encoded.set, setLayout.playlist('audio_64_2')))).toEqual({ hertz: 300, seconds: 6 })
+  expect(await measureTone(join(encoded.set, setLayout.playlist('audio_64_3')))).toEqual({ hertz: 2000, seconds: 2 })
 }, 60_000)
 
 test('HLS offers both streams of an audio-only source', async () => {
@@ -64,7 +67,7 @@ test('HLS offers both streams of an audio-only source', async () => {
   expect(master).toMatch(
     /\n#EXT-X-STREAM-INF:BANDWIDTH=\d+,AVERAGE-BANDWIDTH=\d+,CODECS="mp4a.40.2",AUDIO="audio_32"\naudio_32\/index.m3u8\n$/,
   )
-  expect(await received(join(encoded.set, setLayout.playlist('audio_32_2')))).toEqual({ hertz: 1000, seconds: 3 })
+  expect(await measureTone(join(encoded.set, setLayout.playlist('audio_32_2')))).toEqual({ hertz: 1000, seconds: 3 })
 }, 60_000)
 
 test(`of more than ${maxSounds} audio streams the default and the first ones are used, and more than 32 streams are rejected`, async () => {

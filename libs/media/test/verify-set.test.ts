@@ -62,10 +62,10 @@ describe('a set that differs from the plan', () => {
 })
 
 test('an encoder that reports success but writes only half is detected', async () => {
-  const source = await fixture.make('lied.mp4', `${picture('320x240', 25, 8)} ${sound(8)} ${quick}`)
-  const scratch = fixture.scratch('lied')
+  const source = await fixture.make('truncated.mp4', `${picture('320x240', 25, 8)} ${sound(8)} ${quick}`)
+  const scratch = fixture.scratch('truncated')
   const plan = planEncode({ probe: await probeSource({ source, scratch, tools: fixture.tools }), tools: fixture.tools, keys: ['h264_100'] })
-  const truncatingTools = await fixture.fake('liar', `REAL "\${@/end_frame=100/end_frame=50}"; exit 0`)
+  const truncatingTools = await fixture.fake('truncating-ffmpeg', `REAL "\${@/end_frame=100/end_frame=50}"; exit 0`)
   await encodeAll({ plan, source, scratch, tools: truncatingTools })
   await expect(
     packageRenditions({ plan, scratch, tools: fixture.tools }).then(() => verifySet({ plan, scratch, tools: fixture.tools })),

@@ -36,7 +36,7 @@ export function buildPolicy(stored: StoredPolicy): PlaybackPolicy {
   }
 }
 
-/** Returns whether the policy admits everyone, so that caches may share the files. */
+/** Returns whether the policy admits everyone until the video expires, so that caches may share the files. */
 export function isOpen({ tokenRequired, allowed, videoRules, organisationRules, allowsByDefault }: PlaybackPolicy): boolean {
   const denies = [...videoRules, ...organisationRules].some((rule) => !rule.allows && !rule.reportOnly)
   return tokenRequired === undefined && allowed.length === 0 && allowsByDefault && !denies

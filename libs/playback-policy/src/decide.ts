@@ -66,7 +66,7 @@ export interface TokenClaims {
   maxSessions?: number
   /** The token was issued for the password of the video. It is not a personal token. */
   isByPassword?: boolean
-  /** All claims that are texts, and the first ten texts of lists. */
+  /** By name, the texts of claims that do not restrict the token: one text, or the first 100 texts of a list. */
   custom: ReadonlyMap<string, readonly string[]>
 }
 
@@ -194,7 +194,7 @@ function matchesPage({ domains, referrers }: Conditions, domain: string | undefi
   return referrers.length === 0 || (page !== undefined && referrers.some((pattern) => matchesReferrer(page, pattern)))
 }
 
-/** Returns the first claim of the conditions that the token has not, or with another value. */
+/** Returns the first claim of the conditions that the token does not have, or has with another value. */
 function findMissingClaim({ claims }: Conditions, { token }: PlaybackRequest): string | undefined {
   return claims.find(({ name, values }) => !token?.claims?.custom.get(name)?.some((value) => values.has(value)))?.name
 }

@@ -1,6 +1,6 @@
 /**
  * Stable codes of rejections, with the HTTP status of each: 401 for a token that is not valid, 403 for a request that is
- * not allowed.
+ * not allowed, 404 for a video that is hidden or has expired.
  */
 export const REJECTIONS = {
   not_found: 404,

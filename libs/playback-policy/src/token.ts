@@ -29,7 +29,7 @@ export type TokenVerification = VerifiedToken & { expires?: Date; keyId?: string
 /** A signature of RS256 has up to 683 characters. */
 const MAX_LENGTH = 2_048
 const PATTERN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/
-/** Clocks of the servers that sign tokens may be ahead by this. */
+/** The clocks of servers that sign tokens may be ahead by at most this time. */
 const CLOCK_TOLERANCE_SECONDS = 30
 const MAX_DOMAINS = 20
 const MAX_SESSIONS = 1_000

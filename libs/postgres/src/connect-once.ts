@@ -1,6 +1,9 @@
 import pg from 'pg'
 
-/** Returns a single connection for a command. It has no timeouts; the next statement reports a lost connection. */
+/**
+ * Returns a single connection for a command. Connecting fails after 10 s. Statements have no
+ * timeouts. The statement after a lost connection throws its error.
+ */
 export async function connectOnce(url: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
@@ -10,7 +13,8 @@ export async function connectOnce(url: string): Promise<pg.Client> {
     // The role may have timeouts, for services behind a transaction pooler.
     options: '-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0',
   })
-  // Without a listener, a lost connection would end the process before its statement can report the reason.
+  // Without a listener, a lost connection would end the process before its statement can report the
+  // reason.
   client.on('error', () => {})
   await client.connect()
   return client

@@ -6,47 +6,53 @@ import { DomainError, isDomainError } from '@vitascope/errors'
 import type { Logger } from '@vitascope/telemetry'
 import pg from 'pg'
 import * as copyStreams from 'pg-copy-streams'
-import { copyInOneRoundTrip } from './copy-at-once.ts'
+import { copyInOneRoundTrip } from './copy-in-one-round-trip.ts'
 import type { FailoverWatch } from './failover.ts'
 
 /** Runs one statement with parameters. Identifiers in `text` must come from constants. */
 export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
 
-/** One transaction. `afterCommit` runs only after a successful commit. */
+/** One transaction. */
 export interface Transaction {
   query: Query
-  /** Sends the lines of a `copy … from stdin` in chunks, as fast as the server reads them. Returns the number of rows. */
+  /**
+   * Sends the lines of a `copy … from stdin` in chunks, as fast as the server reads them. Returns
+   * the number of rows.
+   */
   copy(text: string, chunks: AsyncIterable<string>): Promise<number>
+  /** Registers a function that runs after the commit. It does not run after a rollback. */
   afterCommit(run: () => void): void
 }
 
 /**
- * A service's schema in PostgreSQL. Each statement has a timeout, and a shorter one for locks. If the database is
- * unavailable, methods throw `unavailable`. Transactions use a separate pool, so plain queries are not blocked by
- * transactions that wait for each other.
+ * A service's schema in PostgreSQL. Each statement has a timeout, and a shorter one for locks. If
+ * the database is unavailable, all methods except `ping` and `close` throw `unavailable`.
+ * Transactions use a separate pool, so plain queries are not blocked by transactions that wait for
+ * each other.
  */
 export interface Db {
   query: Query
   /**
-   * Like `query`, with a statement that each connection prepares once. Only for frequent reads with a
-   * constant text: planning a join of ten tables takes longer than running it for one row.
+   * Like `query`, with a statement that each connection prepares once. Only for frequent reads with
+   * a constant text: planning a join of ten tables takes longer than running it for one row.
    */
   prepared: Query
   /**
-   * Runs `change` in a transaction (read committed). Retries after a deadlock or serialisation failure, up to five
-   * attempts in all, so `change` may run more than once. After that it throws `unavailable`. After the signal has aborted, it starts no attempt and
-   * sends no statement.
+   * Runs `change` in a transaction (read committed). Retries after a deadlock or serialisation
+   * failure, up to five attempts in all, so `change` may run more than once. After that it throws
+   * `unavailable`. After the signal has aborted, it starts no attempt, and statements of `change`
+   * throw.
    */
   transaction<T>(change: (tx: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>
   /**
-   * Runs a `copy … from stdin` with its lines in one round trip and one transaction, which includes the statements
-   * before it in `text`. Retries like `transaction`. `text` has no parameters: its values must be constants, numbers
-   * or days.
+   * Runs a `copy … from stdin` with its lines in one round trip and one transaction, which includes
+   * the statements before it in `text`. Retries like `transaction`. `text` has no parameters: its
+   * values must be constants, numbers or days.
    */
   copy(text: string, lines: string): Promise<void>
   /**
-   * Runs `read` in a read-only transaction on the pool of the plain queries, for settings that apply to one or two
-   * queries.
+   * Runs `read` in a read-only transaction on the pool of the plain queries, for settings that
+   * apply to one or two queries.
    */
   readOnly<T>(read: (query: Query) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Returns whether the database responds. */
@@ -60,8 +66,8 @@ export interface PostgresOptions {
   schema: string
   log: Logger
   /**
-   * Maximum number of connections for transactions, and the same number for plain queries. 4 was faster than 10 on
-   * two cores.
+   * Maximum number of connections for transactions, and the same number for plain queries; 4 by
+   * default, which was faster than 10 on two cores.
    */
   poolSize?: number
   /**
@@ -69,9 +75,15 @@ export interface PostgresOptions {
    * settings of their role, and there are no prepared statements.
    */
   isPooled?: boolean
-  /** Timeout of a statement in ms; 5,000 by default. */
+  /**
+   * Timeout of a statement in ms; 5,000 by default. It has no effect with `isPooled`, where the
+   * role sets the timeout.
+   */
   statementTimeoutMs?: number
-  /** Checks every new connection before its first use, and at every ping. Shared by all pools of a service. */
+  /**
+   * Checks every new connection before its first use, and at every ping. Shared by all pools of a
+   * service.
+   */
   failovers?: FailoverWatch
 }
 
@@ -85,18 +97,19 @@ const LOCK_TIMEOUT_MS = 2_000
 const IDLE_TIMEOUT_MS = 30_000
 const SERIALISATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
-const LOCKED = '55P03'
-const READ_ONLY = '25006'
+const LOCK_NOT_AVAILABLE = '55P03'
+const READ_ONLY_TRANSACTION = '25006'
 /**
- * Error codes of an unavailable database: class 08 (connection), 57P (shutdown, starting up), 57014 (statement timeout), 53100, 53200, 53300 (no disk, memory
- * or connection left), 25006 (read-only), and socket errors.
+ * Error codes of an unavailable database: class 08 (connection), 57P (shutdown, starting up), 57014
+ * (statement timeout), 53100, 53200, 53300 (no disk, memory or connection left), 25006 (read-only),
+ * and socket errors.
  */
 const UNAVAILABLE_CODES = new RegExp(
-  `^(08...|57P0[123]|57014|53[123]00|${READ_ONLY}|ECONN\\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$`,
+  `^(08...|57P0[123]|57014|53[123]00|${READ_ONLY_TRANSACTION}|ECONN\\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$`,
 )
 /**
- * The server cancels a statement at its timeout. If it does not respond within this additional time, the connection
- * is dead.
+ * The server cancels a statement at its timeout. If it does not respond within this additional
+ * time, the connection is dead.
  */
 const RESPONSE_DELAY_MS = 1_000
 const NO_RESPONSE = /^Query read timeout$/
@@ -146,14 +159,18 @@ function openPool(options: PostgresOptions): pg.Pool {
       await options.failovers?.check(client)
     },
   })
-  // Without a listener, a shutdown of the server would end this process. A connection may end at the moment when the
-  // pool returns it, while there is no other listener. The next statement on it fails.
+  // Without a listener, a shutdown of the server would end this process. A connection may end at
+  // the moment when the pool returns it, while there is no other listener. The next statement on it
+  // fails.
   pool.on('connect', (client) => client.on('error', (error) => options.log.debug({ reason: error.message }, 'database connection closed')))
   pool.on('error', (error) => options.log.warn({ err: error }, 'idle database connection closed'))
   return pool
 }
 
-/** Returns the settings that the role of a service needs behind a transaction pooler, with their values. */
+/**
+ * Returns the settings that the role of a service requires behind a transaction pooler, with their
+ * values.
+ */
 export function roleSettings(schema: string): readonly (readonly [name: string, value: string])[] {
   return [
     ['search_path', schema],
@@ -164,8 +181,8 @@ export function roleSettings(schema: string): readonly (readonly [name: string, 
 }
 
 /**
- * Throws unless the role has the settings that a direct connection sets itself. A transaction pooler
- * cannot pass them on.
+ * Throws unless the role has the settings that a direct connection sets itself. A transaction
+ * pooler does not forward settings of a connection.
  */
 async function requireRoleSettings(client: pg.ClientBase, schema: string): Promise<void> {
   const required = roleSettings(schema)
@@ -181,8 +198,8 @@ async function requireRoleSettings(client: pg.ClientBase, schema: string): Promi
 }
 
 /**
- * Checks the database. Behind a pooler, an open connection may lead to another server, so open connections are
- * checked too.
+ * Checks the database. Behind a pooler, an open connection may lead to another server, so open
+ * connections are checked too.
  */
 async function ping(pool: pg.Pool, failovers: FailoverWatch | undefined): Promise<void> {
   const client = await pool.connect()
@@ -198,12 +215,18 @@ async function ping(pool: pg.Pool, failovers: FailoverWatch | undefined): Promis
   }
 }
 
-/** Returns whether the error is a violation of a unique constraint or index; with a name, only of this one. */
+/**
+ * Returns whether the error is a violation of a unique constraint or index; with a name, only of
+ * this one.
+ */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   return error instanceof pg.DatabaseError && error.code === '23505' && (constraint === undefined || error.constraint === constraint)
 }
 
-/** Runs a function again after a deadlock or a serialisation failure. */
+/**
+ * Runs a function, and repeats it after a deadlock or a serialisation failure. Throws DATABASE_BUSY
+ * after MAX_ATTEMPTS attempts.
+ */
 async function retryConflicts<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted()
@@ -214,7 +237,7 @@ async function retryConflicts<T>(run: () => Promise<T>, signal?: AbortSignal): P
       if (!isConflict) throw error
       if (attempt === MAX_ATTEMPTS) throw busyError(RECORD_BUSY, error)
     }
-    // A random delay, so that conflicting transactions do not collide again.
+    // The delay is random, so that the transactions do not conflict again.
     await delay(Math.random() * JITTER_MS * 2 ** (attempt - 1), undefined, { ...(signal && { signal }) })
   }
 }
@@ -233,6 +256,10 @@ async function copyOnce(pool: pg.Pool, text: string, lines: string): Promise<voi
   }
 }
 
+/**
+ * Runs one attempt of a transaction: commits it if `change` returns, and rolls it back if `change`
+ * throws.
+ */
 async function transactionOnce<T>(
   pool: pg.Pool,
   begin: 'begin' | 'begin read only',
@@ -241,10 +268,10 @@ async function transactionOnce<T>(
 ): Promise<T> {
   signal?.throwIfAborted()
   const client = await connect(pool)
-  const committed: (() => void)[] = []
+  const afterCommitCallbacks: (() => void)[] = []
   let connectionError: Error | undefined
-  // A connection that ends between two statements emits an error, which would end the process without this listener.
-  // The next statement fails.
+  // A connection that ends between two statements emits an error, which would end the process
+  // without this listener. The next statement fails.
   const onError = (error: Error) => {
     connectionError = error
   }
@@ -257,11 +284,11 @@ async function transactionOnce<T>(
         return run(client, text, values)
       },
       copy: (text, chunks) => copy(client, text, chunks, signal),
-      afterCommit: (callback) => void committed.push(callback),
+      afterCommit: (callback) => void afterCommitCallbacks.push(callback),
     })
     signal?.throwIfAborted()
     await commit(client)
-    for (const callback of committed) callback()
+    for (const callback of afterCommitCallbacks) callback()
     return result
   } catch (error) {
     if (isDomainError(error) && NO_RESPONSE.test((error.cause as Error | undefined)?.message ?? '')) connectionError = error
@@ -279,8 +306,8 @@ async function transactionOnce<T>(
 }
 
 /**
- * Commits the transaction. If a statement of the transaction failed, PostgreSQL responds to COMMIT without an error but with a
- * rollback.
+ * Commits the transaction. If a statement of the transaction failed, PostgreSQL responds to COMMIT
+ * without an error but with a rollback.
  */
 async function commit(client: pg.PoolClient): Promise<void> {
   const { command } = await client.query('commit').catch((error: unknown) => {
@@ -290,12 +317,12 @@ async function commit(client: pg.PoolClient): Promise<void> {
 }
 
 /**
- * Rethrows the database error for a write in a read-only transaction: it is a programming error, not an unavailable
- * database.
+ * Rethrows the database error for a write in a read-only transaction: it is a programming error,
+ * not an unavailable database.
  */
 function throwWriteError(error: unknown): never {
   const cause = isDomainError(error) ? error.cause : undefined
-  throw cause instanceof pg.DatabaseError && cause.code === READ_ONLY ? cause : error
+  throw cause instanceof pg.DatabaseError && cause.code === READ_ONLY_TRANSACTION ? cause : error
 }
 
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
@@ -331,15 +358,20 @@ async function copy(client: pg.PoolClient, text: string, chunks: AsyncIterable<s
     await pipeline(Readable.from(chunks), sink, { ...(signal && { signal }) })
     return sink.rowCount
   } catch (error) {
-    // After an abort the server reports a cancelled statement; throw the reason of the signal instead.
+    // After an abort the server reports a cancelled statement; throw the reason of the signal
+    // instead.
     signal?.throwIfAborted()
     throw toDomainError(error)
   }
 }
 
+/**
+ * Converts errors of an unavailable or busy database to domain errors. Returns other errors
+ * unchanged.
+ */
 function toDomainError(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string }
-  if (code === LOCKED) return busyError(RECORD_BUSY, error)
+  if (code === LOCK_NOT_AVAILABLE) return busyError(RECORD_BUSY, error)
   if (message === POOL_EXHAUSTED) return busyError('all connections to the database are in use; try again', error)
   const isUnavailable =
     UNAVAILABLE_CODES.test(code ?? '') || /Connection terminated|not queryable/.test(message ?? '') || NO_RESPONSE.test(message ?? '')

@@ -2,11 +2,15 @@ import type { Logger, Metrics } from '@vitascope/telemetry'
 import pg from 'pg'
 
 /**
- * Detects that the database has lost transactions: a standby was promoted that may lack the last ones, or a backup
- * was restored. Each new connection is checked before its first statement, and at every ping.
+ * Detects that the database has lost transactions: a standby was promoted that may lack the last
+ * ones, or a backup was restored. New connections are checked before their first statement, and one
+ * open connection at every ping.
  */
 export interface FailoverWatch {
-  /** Checks the database of a connection. Throws for a standby, which accepts no writes yet. */
+  /**
+   * Checks the database of a connection, and records and logs a failover. Throws for a standby,
+   * which accepts no writes yet.
+   */
   check(client: pg.ClientBase): Promise<void>
 }
 
@@ -17,7 +21,10 @@ export interface FailoverOptions {
   dense?: readonly string[]
 }
 
-/** Observed state of a database. Positions in the write-ahead log are bytes since the creation of the database. */
+/**
+ * Observed state of a database. Positions in the write-ahead log are bytes since the creation of
+ * the database.
+ */
 interface DatabaseState {
   system: string
   timeline: string
@@ -32,19 +39,22 @@ interface DatabaseState {
 }
 
 interface LastState extends DatabaseState {
+  /** `performance.now()` of the check. */
   observedAt: number
 }
 
 /**
- * Number of ids to skip so that ids of lost transactions are not issued again. Larger than lost transactions can have
- * used, and never more than a thousandth of the remaining ids.
+ * Number of ids to skip so that ids of lost transactions are not issued again. Lost transactions
+ * cannot have used as many. At most a thousandth of the remaining ids of a sequence is skipped.
  */
 const SKIPPED_IDS = 1_000_000
-/** Missing privileges, missing functions, or a missing table, as in a schema that is not migrated. */
+/** SQLSTATEs of a missing privilege, function or table, as in a schema that is not migrated. */
 const UNDETECTABLE = ['42501', '42883', '42P01']
-
-/** A server in recovery has no write position and accepts no writes. */
+/**
+ * SQLSTATE of the functions for write positions on a server in recovery, which accepts no writes.
+ */
 const IN_RECOVERY = '55000'
+/** SQLSTATE that `openPostgres` converts to `unavailable`. */
 const STARTING_UP = '57P03'
 
 /** Creates the watch that all connections of a service in a process share. */
@@ -58,8 +68,8 @@ export function watchFailovers({ log, metrics, dense = [] }: FailoverOptions): F
 
   return {
     async check(client) {
-      // Two connections may check at the same time and their responses may arrive out of order. Each response is
-      // compared with the state that was known when its request was sent.
+      // Two connections may check at the same time and their responses may arrive out of order.
+      // Each response is compared with the state that was known when its request was sent.
       const before = lastState
       const state = await readState(client).catch((error: unknown) => {
         const code = error instanceof pg.DatabaseError ? error.code : undefined
@@ -100,22 +110,26 @@ function isRecorded(state: DatabaseState): boolean {
 }
 
 /**
- * Returns whether the database is the same, but has less data than this process has seen, and no failover row was
- * added: an older disk was restored.
+ * Returns whether the database is the same, but has less data than this process has seen, and no
+ * failover row was added: an older disk was restored.
  */
 function isBehind(state: DatabaseState, before: LastState | undefined): boolean {
   if (!before || state.system !== before.system || state.timeline !== before.timeline) return false
   return BigInt(state.position) < BigInt(before.position) && BigInt(state.recorded_id ?? 0) <= BigInt(before.recorded_id ?? 0)
 }
 
-/** Returns whether a newer response arrived during this request, so that this older state is not a failover. */
+/**
+ * Returns whether a newer response arrived during this request, so that this older state is not a
+ * failover.
+ */
 function isOvertaken(state: DatabaseState, before: LastState | undefined, lastState: LastState | undefined): boolean {
   return lastState !== before && isBehind(state, lastState)
 }
 
 /**
- * Records the failover, once for all processes that detect it at the same time, and advances all sequences except
- * `dense`. The first row, which marks the creation, advances none. Returns false if another process has recorded it.
+ * Records the failover, once for all processes that detect it at the same time, and advances all
+ * sequences except `dense`. The first row, which marks the creation, advances none. Returns false
+ * if another process has recorded it.
  */
 async function recordFailover(
   client: pg.ClientBase,
@@ -155,8 +169,8 @@ async function recordFailover(
 }
 
 /**
- * Logs a failover. `lost_bytes` is the amount of lost data that this process had seen on disk. Data that was written
- * after the last check is not included.
+ * Logs a failover. `lost_bytes` is the amount of lost data that this process had seen on disk. Data
+ * that was written after the last check is not included.
  */
 function logFailover(log: Logger, state: DatabaseState, before: LastState | undefined): void {
   const isSameSystem = before !== undefined && before.system === state.system

@@ -1,13 +1,16 @@
 import { DomainError } from '@vitascope/errors'
 import type { Db, Transaction } from './db.ts'
 
-/** Encodes a stored response. The codec encrypts secrets in it. */
+/** Encodes and decodes a stored response. A codec for responses with secrets must encrypt them. */
 export interface Codec<T> {
   encode(value: T): Uint8Array
   decode(bytes: Uint8Array): T
 }
 
-/** Returns a codec that stores responses as JSON. T must contain JSON values only. */
+/**
+ * Returns a codec that stores responses as JSON, without encryption. T must contain JSON values
+ * only.
+ */
 export function jsonCodec<T>(): Codec<T> {
   return {
     encode: (value) => Buffer.from(JSON.stringify(value)),
@@ -22,11 +25,12 @@ interface Call {
 }
 
 /**
- * Runs `change` in a transaction. With an idempotency key its response is stored in the same transaction, and a later
- * call with the key returns that response without running `change`. Keys are stored for 24 h.
+ * Runs `change` in a transaction. With an idempotency key its response is stored in the same
+ * transaction, and a later call with the key returns that response without running `change`. Keys
+ * expire after 24 h.
  *
- * Throws IDEMPOTENCY_RUNNING while the first call still runs, and IDEMPOTENCY_MISMATCH if the key was used with
- * another payload.
+ * Throws IDEMPOTENCY_RUNNING while the first call still runs, and IDEMPOTENCY_MISMATCH if the key
+ * was used with another payload.
  */
 export function withIdempotency<T>(db: Db, call: Call, codec: Codec<T>, change: (tx: Transaction) => Promise<T>): Promise<T> {
   const { idempotency, signal } = call
@@ -53,8 +57,9 @@ export function withIdempotency<T>(db: Db, call: Call, codec: Codec<T>, change: 
 }
 
 /**
- * Returns the response that `withIdempotency` stored for the key of this call, if any. For calls with long work
- * before their first change. Throws IDEMPOTENCY_MISMATCH.
+ * Returns the response that `withIdempotency` stored for the key of this call, if any. Calls that
+ * work for a long time before their first change use it to return early. Throws
+ * IDEMPOTENCY_MISMATCH.
  */
 export async function storedResponse<T>(db: Db, { idempotency, signal }: Call, codec: Codec<T>): Promise<T | undefined> {
   signal?.throwIfAborted()

@@ -14,9 +14,10 @@ export interface DumpedSchema {
 }
 
 /**
- * Restores a schema that `migrate` has created from a snapshot, in one transaction, as the role that owns the schema.
- * Triggers are disabled: the snapshot contains their results. Services detect afterwards that the database has
- * changed (`watchFailovers`).
+ * Fills a schema, which `migrate` has created, with the rows of a snapshot. It runs in one
+ * transaction, as the role that owns the schema. `read` returns the rows of a table in the format
+ * of `copy`. Triggers are disabled: the snapshot contains their results. Services detect afterwards
+ * that the database has changed (`watchFailovers`).
  */
 export async function loadSchema(
   url: string,
@@ -73,7 +74,9 @@ export async function countRows(url: string, { schema, tables }: Pick<DumpedSche
   }
 }
 
-/** Returns whether the schema contains no tables. */
+/**
+ * Returns whether the schema does not exist or contains no tables, sequences or other relations.
+ */
 export async function isEmptySchema(url: string, schema: string): Promise<boolean> {
   const client = await connectOnce(url)
   try {
@@ -84,7 +87,10 @@ export async function isEmptySchema(url: string, schema: string): Promise<boolea
   }
 }
 
-/** Yields the rows of a query as text, one line for each row in the format of `copy`. The query must be a constant. */
+/**
+ * Yields the rows of a query as text, one line for each row in the format of `copy`. The query must
+ * be a constant.
+ */
 export async function* readRows(url: string, query: string): AsyncGenerator<Buffer> {
   const client = await connectOnce(url)
   try {
@@ -106,8 +112,8 @@ async function requireSameMigrations(client: pg.Client, { schema, migrations }: 
 }
 
 /**
- * Drops the partitions that migrations created around today. They are empty and may overlap with those of the
- * snapshot.
+ * Drops the partitions that migrations created around today. They are empty and may overlap with
+ * those of the snapshot.
  */
 async function dropOtherPartitions(client: pg.Client, { tables }: DumpedSchema): Promise<void> {
   const parents = [...new Set(tables.flatMap(({ partition }) => (partition ? [partition.of] : [])))]
@@ -120,8 +126,8 @@ async function dropOtherPartitions(client: pg.Client, { tables }: DumpedSchema):
 }
 
 /**
- * Returns the tables with rows, which migrations inserted. Only these are truncated: some empty tables allow inserts
- * only, even for their owner.
+ * Returns the tables with rows, which migrations inserted. Only these are truncated: some empty
+ * tables allow inserts only, even for their owner.
  */
 async function findFilledTables(client: pg.Client, names: readonly string[]): Promise<string[]> {
   const filledTables: string[] = []
@@ -139,11 +145,11 @@ async function orderByReferences(client: pg.Client, { schema, tables }: DumpedSc
   const ordered: (DumpedTable & { rows: number })[] = []
   const remaining = new Set(tables)
   while (remaining.size > 0) {
-    const waiting = new Set([...remaining].flatMap(({ table, partition }) => [table, ...(partition ? [partition.of] : [])]))
+    const remainingNames = new Set([...remaining].flatMap(({ table, partition }) => [table, ...(partition ? [partition.of] : [])]))
     const ready = [...remaining].filter(({ table, partition }) =>
-      rows.every(({ from, to }) => (from !== table && from !== partition?.of) || to === from || !waiting.has(to)),
+      rows.every(({ from, to }) => (from !== table && from !== partition?.of) || to === from || !remainingNames.has(to)),
     )
-    if (ready.length === 0) throw new Error(`tables of ${schema} refer to each other in a circle`)
+    if (ready.length === 0) throw new Error(`tables of ${schema} refer to each other in a cycle`)
     for (const table of ready) {
       ordered.push(table)
       remaining.delete(table)

@@ -7,9 +7,9 @@ import { migrate } from './migrate.ts'
 const POLL_MS = 500
 
 /**
- * Migrates the schema of a service and sets the exit code: 0, or 1 on failure. With `--wait` it first waits without
- * limit until the database accepts a connection, and logs why it does not. If two run at once, the second one has
- * nothing to do.
+ * Migrates the schema of a service and sets the exit code: 0, or 1 on failure. With `--wait` it
+ * first waits without limit until the database accepts a connection, and logs why it does not. Of
+ * two concurrent runs, the second one changes nothing.
  */
 export async function migrateCommand(options: { schema: string; folder: string; readUrl: () => string }): Promise<void> {
   const { schema, folder, readUrl } = options
@@ -30,7 +30,10 @@ export async function migrateCommand(options: { schema: string; folder: string; 
   }
 }
 
-/** Waits until the database accepts a connection, also while role and database are still being created. */
+/**
+ * Waits until the database accepts a connection, also while role and database are still being
+ * created.
+ */
 async function waitForDatabase(url: string, log: Logger): Promise<void> {
   for (let logged = ''; ; ) {
     try {

@@ -17,19 +17,23 @@ export interface MigrateOptions {
 /** Migrations of every service's schema: outbox and idempotency keys. */
 const COMMON = fileURLToPath(new URL('../migrations', import.meta.url))
 
-/** Maximum time that a migration waits for a lock. All later statements on the table queue behind it. */
+/**
+ * Maximum time in ms that a migration waits for a lock. All later statements on the table queue
+ * behind it.
+ */
 const LOCK_TIMEOUT_MS = 1_000
 /** SQLSTATE lock_not_available. */
 const LOCK_NOT_AVAILABLE = '55P03'
-/** Pause between two attempts, in which queued statements run. */
+/** Average pause in ms between two attempts. Queued statements run in it. */
 const PAUSE_MS = 500
-/** Must be less than the deadline of migrations in the Helm chart. */
+/** Default time limit in ms. It must be less than the deadline of migrations in the Helm chart. */
 const TIMEOUT_MS = 600_000
 
 /**
- * Migrates a schema: first the common tables, then those of the service. Running it again, or twice at once, changes
- * nothing. If other sessions hold a table lock for more than a second, the attempt is rolled back and retried. Throws
- * after `timeoutMs`. The last attempted file is then not applied.
+ * Migrates a schema: first the common tables, then those of the service. Repeated and concurrent
+ * runs apply each file once. If other sessions hold a table lock for more than a second, the file
+ * is rolled back and retried. Throws after `timeoutMs`. The files before the last attempted one are
+ * then applied.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const deadline = performance.now() + (options.timeoutMs ?? TIMEOUT_MS)

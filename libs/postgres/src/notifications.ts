@@ -5,15 +5,19 @@ import pg from 'pg'
 
 /**
  * Receives the notifications of a PostgreSQL channel from all processes, on a connection of its
- * own. They arrive in commit order, and none is lost while the connection is open. If the connection
- * fails, every watch ends, because notifications may have been missed.
+ * own. They arrive in commit order, and none is lost while the connection is open. If the
+ * connection fails, every watch ends, because notifications may have been missed.
  */
 export interface Notifications {
-  /** Connects. Resolves when it listens for the first time. A lost connection is opened again. */
+  /**
+   * Connects. Resolves when the connection listens for the first time, or at `stop`. A lost
+   * connection is opened again.
+   */
   start(): Promise<void>
   /**
-   * Yields a batch without payloads as soon as the watch is active. Then it yields a batch after each
-   * notification and after each heartbeat. Throws CHANGES_LOST if notifications cannot be received.
+   * Yields a batch without payloads as soon as the watch is active. Then it yields a batch after
+   * each notification and after each heartbeat. Throws CHANGES_LOST if notifications cannot be
+   * received.
    */
   watch(signal: AbortSignal): AsyncIterable<NotificationBatch>
   /** Ends every watch. */
@@ -37,9 +41,9 @@ export interface NotificationsOptions {
   /** Name of the connection in `pg_stat_activity`. */
   applicationName: string
   log: Logger
-  /** Called when it starts to listen, and after each notification. */
+  /** Called when a connection starts to listen, and after each notification. */
   onChange?: () => void
-  /** Interval of the query that checks the connection, one second by default. */
+  /** Interval in ms of the query that checks the connection; 1,000 by default. */
   heartbeatMs?: number
 }
 
@@ -66,7 +70,8 @@ export function createNotifications(options: NotificationsOptions): Notification
 
   const endAll = (reason: 'lost' | 'stopped') => {
     for (const watcher of watchers) {
-      watcher.ended = reason
+      // A watch that was stopped does not report lost changes.
+      watcher.ended ??= reason
       watcher.wake()
     }
   }
@@ -136,8 +141,12 @@ export function createNotifications(options: NotificationsOptions): Notification
 }
 
 interface ListenCallbacks {
-  /** Both receive the time at which the completed query was sent. */
+  /** Called when the connection listens. `startedMs` is the time at which `listen` was sent. */
   onListening: (startedMs: number) => void
+  /**
+   * Called after each query that checks the connection. `startedMs` is the time at which it was
+   * sent.
+   */
   onHeartbeat: (startedMs: number) => void
   onPayload: (payload: string) => void
 }

@@ -3,11 +3,11 @@ import type { Query } from './db.ts'
 /** A failover that has not been settled. */
 export interface OpenFailover {
   failoverId: string
-  /** Seconds since it was noticed, by the clock of the database. */
+  /** Seconds since the detection, by the clock of the database. */
   seconds: number
 }
 
-/** Returns the failover whose effects must be repaired, if any. */
+/** Returns the latest failover that has not been settled, if any. */
 export async function findOpenFailover(query: Query): Promise<OpenFailover | undefined> {
   const [row] = await query<{ failover_id: string; seconds: number }>(
     `select failover_id, extract(epoch from now() - notice_time)::float8 as seconds from failover where settle_time is null

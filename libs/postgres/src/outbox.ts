@@ -3,7 +3,10 @@ import { isDomainError } from '@vitascope/errors'
 import type { Logger } from '@vitascope/telemetry'
 import type { Db, Transaction } from './db.ts'
 
-/** A call to another service. Messages of one key are sent in order, each at least once. */
+/**
+ * A message is a call to another service. Messages of one key are sent in order, each at least
+ * once.
+ */
 export interface OutboxMessage {
   topic: string
   /** Ordering key, such as `media:12`. */
@@ -13,8 +16,9 @@ export interface OutboxMessage {
 }
 
 /**
- * Functions that send the messages, by topic. An outbox sends the messages of its topics only, so a slow receiver can
- * have an outbox of its own. If a function throws, the message is sent again, so it must be idempotent.
+ * Functions that send the messages, by topic. An outbox sends the messages of its topics only, so a
+ * slow receiver can have an outbox of its own. If a function throws, the message is sent again, so
+ * it must be idempotent.
  */
 export type OutboxHandlers = Readonly<Record<string, (payload: never, signal: AbortSignal) => Promise<void>>>
 
@@ -23,7 +27,7 @@ export interface Outbox {
   enqueue(tx: Transaction, message: OutboxMessage): Promise<void>
   /** Starts sending. */
   start(): void
-  /** Stops after the messages that are being sent have ended. */
+  /** Aborts the signal of the handlers that run, and resolves when they have ended. */
   stop(): Promise<void>
 }
 
@@ -35,14 +39,19 @@ interface Row {
   attempts: number
 }
 
-/** Poll interval for rows of other replicas and rows that become due. */
+/**
+ * Interval in ms in which an idle sender polls for rows of other replicas and rows that become due.
+ */
 const POLL_MS = 500
-/** Number of messages that are sent at the same time, by default. Each uses a connection. */
-const SENDERS = 4
-/** Number of failed attempts that are logged at debug level only, while the receiver is unavailable. */
+/** Default number of messages that are sent at the same time. Each uses a connection. */
+const DEFAULT_CONCURRENCY = 4
+/** While the receiver is unavailable, this number of attempts is logged at debug level only. */
 const SILENT_ATTEMPTS = 4
 const MAX_BACKOFF_SECONDS = 15
-/** A message that is rejected for another reason than unavailability is given up after this many rejections. */
+/**
+ * A message is given up if its receiver rejects it and this number of faults has been counted.
+ * Faults are rejections and other errors, but not `unavailable`, `conflict` and `exhausted`.
+ */
 const MAX_REJECTIONS = 8
 
 export interface OutboxOptions {
@@ -50,9 +59,10 @@ export interface OutboxOptions {
   handlers: OutboxHandlers
   log: Logger
   /**
-   * A message is given up after this many faults of its receiver, which are errors other than rejections and
-   * unavailability. About 15 s pass between attempts. By default, messages are not given up. Use it if the sender
-   * detects in another way that a message was not delivered.
+   * A message is given up if its handler throws an error that is not a `DomainError` and this
+   * number of faults (see MAX_REJECTIONS) has been counted. The pause between attempts grows to
+   * about 15 s. By default, such errors are retried without limit. Use it if the sender detects in
+   * another way that a message was not delivered.
    */
   maxErrors?: number
   /** Number of messages that are sent at the same time; 4 by default. */
@@ -60,31 +70,32 @@ export interface OutboxOptions {
 }
 
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { db, handlers, log, maxErrors = Number.POSITIVE_INFINITY, concurrency = SENDERS } = options
+  const { db, handlers, log, maxErrors = Number.POSITIVE_INFINITY, concurrency = DEFAULT_CONCURRENCY } = options
   const stopping = new AbortController()
-  const waiting = new Set<() => void>()
+  const idleSenders = new Set<() => void>()
   let senders: Promise<void>[] = []
-  let wakes = 0
+  let wakeCount = 0
   const wake = () => {
-    wakes++
-    for (const resume of waiting) resume()
+    wakeCount++
+    for (const resume of idleSenders) resume()
   }
   const waitForMessage = () =>
     new Promise<void>((resolve) => {
       const resume = () => {
         clearTimeout(timer)
-        waiting.delete(resume)
+        idleSenders.delete(resume)
         resolve()
       }
       const timer = setTimeout(resume, POLL_MS)
-      waiting.add(resume)
+      idleSenders.add(resume)
     })
   const runSender = async () => {
     while (!stopping.signal.aborted) {
-      // Detects a message that was added while this sender polled. It would otherwise wait for the next poll.
-      const before = wakes
+      // Detects a message that was added while this sender polled. It would otherwise wait for the
+      // next poll.
+      const before = wakeCount
       try {
-        if (!(await sendOne({ db, handlers, log, maxErrors }, stopping.signal)) && before === wakes) await waitForMessage()
+        if (!(await sendOne({ db, handlers, log, maxErrors }, stopping.signal)) && before === wakeCount) await waitForMessage()
       } catch (error) {
         log.warn({ err: error }, 'outbox: database unavailable; retrying')
         await delay(POLL_MS)
@@ -108,7 +119,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 }
 
-/** Sends the oldest due message that is the first of its key, while its row is locked. Returns false if there is none. */
+/**
+ * Sends the oldest due message that is the first of its key, while its row is locked. Returns false
+ * if there is none.
+ */
 function sendOne({ db, handlers, log, maxErrors }: Required<Omit<OutboxOptions, 'concurrency'>>, signal: AbortSignal): Promise<boolean> {
   return db.transaction(async (tx) => {
     const [row] = await tx.query<Row>(
@@ -127,13 +141,13 @@ function sendOne({ db, handlers, log, maxErrors }: Required<Omit<OutboxOptions, 
     } catch (error) {
       const attempts = row.attempts + 1
       const isRejection = isDomainError(error)
-      // An unavailable receiver never counts as a fault.
+      // These rejections may end without a change of the message, so they do not count as faults.
       const isUnavailable = isRejection && (error.kind === 'unavailable' || error.kind === 'conflict' || error.kind === 'exhausted')
       const faults = isUnavailable ? row.faults : row.faults + 1
       const isGivenUp = !isUnavailable && faults >= (isRejection ? MAX_REJECTIONS : maxErrors)
       // When the platform starts, a receiver may start a moment later than its sender.
       const level = isGivenUp ? 'error' : attempts <= SILENT_ATTEMPTS && isUnavailable ? 'debug' : 'warn'
-      log[level]({ err: error, topic: row.topic, attempts, given_up: isGivenUp }, 'a message was rejected')
+      log[level]({ err: error, topic: row.topic, attempts, given_up: isGivenUp }, 'sending an outbox message failed')
       await tx.query(
         `update outbox set attempts = $2, faults = $6, last_error = $3, dead_time = case when $4 then now() end,
            next_time = now() + least($5, 0.2 * 2 ^ least($2::int, 10)) * (0.75 + random() / 2) * interval '1 second'

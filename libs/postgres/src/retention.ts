@@ -12,6 +12,7 @@ export interface RetainedTable {
 }
 
 export interface BatchOptions {
+  /** Size of the first batch; 2,000 rows by default. */
   limit?: number
   /** Milliseconds after which no batch starts; 60,000 by default. */
   budgetMs?: number
@@ -25,8 +26,8 @@ const SLOW_BATCH_MS = 250
 const MIN_LIMIT = 50
 
 /**
- * Deletes rows in batches until none is left or the budget is spent. Returns the number of deleted rows, and whether
- * none is left: a batch with fewer rows than its limit is the last.
+ * Deletes rows in batches until none is left or the budget is spent. Returns the number of deleted
+ * rows, and whether none is left: a batch with fewer rows than its limit is the last.
  */
 export async function deleteInBatches(
   remove: RetainedTable['remove'],
@@ -49,14 +50,15 @@ export interface RetentionOptions {
   tables: readonly RetainedTable[]
   metrics: Metrics
   log: Logger
-  /** Budget of each table in each round. */
+  /** Time budget in ms of each table in each round; 60,000 by default. */
   budgetMs?: number
 }
 
 /**
- * Returns a function that runs one round of retention over the tables, one after another. A table that fails or
- * exceeds its budget does not block the others. The metric `vitascope_retention_overdue_seconds` is then the time
- * since its last complete round, and 0 after a complete one.
+ * Returns a function that runs one round of retention over the tables, one after another. A table
+ * that fails or exceeds its budget does not block the others. The metric
+ * `vitascope_retention_overdue_seconds` is then the time since the last round that completed the
+ * table. It is 0 after a round that completes it.
  */
 export function createRetention({ tables, metrics, log, budgetMs }: RetentionOptions): (signal: AbortSignal) => Promise<void> {
   const states = new Map(tables.map(({ table }) => [table, { completeMs: performance.now(), isOverdue: false }]))
@@ -87,13 +89,17 @@ export function createRetention({ tables, metrics, log, budgetMs }: RetentionOpt
   }
 }
 
-/** Returns the retention of the common tables: stored responses for 24 hours, given-up messages for 30 days. */
+/**
+ * Returns the common tables. Stored responses are deleted after 24 hours, given-up messages after
+ * 30 days.
+ */
 export function commonRetainedTables(db: Db): RetainedTable[] {
   const rows = (statement: string) => async (limit: number) => (await db.query(statement, [limit])).length
   return [
     {
       table: 'idempotency',
-      // A key that is used again after it expired is new. The outer condition is evaluated again on the locked row.
+      // A key that is used again after it expired is new. The outer condition is evaluated again on
+      // the locked row.
       remove: rows(
         `delete from idempotency where create_time < now() - interval '24 hours' and key in
            (select key from idempotency where create_time < now() - interval '24 hours' order by create_time limit $1) returning 1`,

@@ -3,8 +3,8 @@ import type { Db, Query } from './db.ts'
 /** Options for rewriting the rows of a table. */
 export interface RowRewrite<Row> {
   /**
-   * SQL that selects at most `$2` rows with a key above `$1`, ordered by the key, for update. An empty result ends the
-   * rewrite.
+   * SQL that selects at most `$2` rows with a key above `$1`, ordered by the key, for update. An
+   * empty result ends the rewrite.
    */
   select: string
   /** Returns the key of a row as text. */
@@ -20,8 +20,9 @@ export interface RowRewrite<Row> {
 const BATCH_ROWS = 200
 
 /**
- * Rewrites rows in transactions of 200, so that no statement or lock lasts long. After an interruption, complete batches
- * are rewritten. If `select` excludes rewritten rows, the next run continues with the others.
+ * Rewrites rows in transactions of 200, so that no statement or lock lasts long. After an
+ * interruption, complete batches are rewritten. If `select` excludes rewritten rows, the next run
+ * continues with the others.
  */
 export async function rewriteRows<Row extends object>(
   db: Db,
@@ -31,12 +32,17 @@ export async function rewriteRows<Row extends object>(
   let nextKey: string | undefined = start
   while (nextKey !== undefined) {
     const startKey: string = nextKey
-    nextKey = await db.transaction(async ({ query }) => {
+    // The transaction can run more than once, so it counts only its last run.
+    const batch = await db.transaction(async ({ query }) => {
       const rows = await query<Row>(select, [startKey, BATCH_ROWS, ...parameters])
-      for (const row of rows) counts[(await rewrite(query, row)) ? 'rewritten' : 'failed']++
+      let rewritten = 0
+      for (const row of rows) if (await rewrite(query, row)) rewritten++
       const last = rows.at(-1)
-      return last && getKey(last)
+      return { rewritten, failed: rows.length - rewritten, lastKey: last && getKey(last) }
     })
+    counts.rewritten += batch.rewritten
+    counts.failed += batch.failed
+    nextKey = batch.lastKey
   }
   return counts
 }

@@ -21,7 +21,10 @@ export interface DumpedSequence {
   last: string | null
 }
 
-/** A consistent snapshot of all schemas. It neither takes locks that block others nor waits for locks. */
+/**
+ * A consistent snapshot of all schemas. Its only locks are those of reads, which conflict only with
+ * changes of table definitions.
+ */
 export interface Snapshot {
   takenAt: Date
   tables: DumpedTable[]
@@ -29,8 +32,8 @@ export interface Snapshot {
   /** Names of the applied migrations by schema. */
   migrations: Record<string, string[]>
   /**
-   * Reads the rows of a table in the text format of `copy`. Tables must be read one after another. `rows` is valid at
-   * the end of the stream.
+   * Reads the rows of a table in the text format of `copy`. Tables must be read one after another.
+   * `rows` is valid at the end of the stream.
    */
   read(table: DumpedTable): { stream: Readable; rows: () => number }
   /** Reads the rows of a query of a schema in the same way. The query must be a constant. */
@@ -38,7 +41,11 @@ export interface Snapshot {
   close(): Promise<void>
 }
 
-/** Thrown if the schemas are in different databases, which have no common point in time. */
+/**
+ * Thrown if a snapshot cannot be taken, because the schemas are in different databases, which have
+ * no common point in time. Also thrown if it cannot be loaded, because the schema has other
+ * migrations.
+ */
 export class SnapshotError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -50,9 +57,10 @@ export class SnapshotError extends Error {
 const MIGRATION_TABLES = ['migration', 'common_migration']
 
 /**
- * Takes a snapshot of the schemas, each through its own URL. All URLs must lead to the same database, but may have different roles. The first
- * connection exports its snapshot and the others use it (`pg_export_snapshot`). The rows of `omittedTables` are not
- * copied, because they have no meaning in another database.
+ * Takes a snapshot of the schemas, each through its own URL. All URLs must lead to the same
+ * database, but may have different roles. The first connection exports its snapshot and the others
+ * use it (`pg_export_snapshot`). The snapshot does not contain `omittedTables`, whose rows have no
+ * meaning in another database.
  */
 export async function takeSnapshot(urls: Readonly<Record<string, string>>, omittedTables: readonly string[] = []): Promise<Snapshot> {
   const clients = new Map<string, pg.Client>()

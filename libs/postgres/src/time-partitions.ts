@@ -1,12 +1,19 @@
 import pg from 'pg'
 import type { Db, Query, Transaction } from './db.ts'
 
-/** A table that is partitioned by time. A partition contains the rows of complete UTC days and is dropped completely. */
+/**
+ * A table that is partitioned by time. A partition contains the rows of complete UTC days and is
+ * dropped completely.
+ */
 export interface TimePartitionedTable {
   table: string
-  /** Days of a partition. Partitions start at multiples of it, counted from Monday, 5 January 1970. */
+  /**
+   * Days of a partition. Partitions start at multiples of it, counted from Monday, 5 January 1970.
+   */
   days: 1 | 7 | 28
-  /** Returns the SQL of the smallest partition key of a day (`YYYY-MM-DD`). Default: the day itself. */
+  /**
+   * Returns the SQL of the smallest partition key of a day (`YYYY-MM-DD`). Default: the day itself.
+   */
   bound?: (day: string) => string
   /** Storage parameters of the partitions, such as `fillfactor = 85`. */
   storage?: string
@@ -17,15 +24,21 @@ export interface TimePartitionedTable {
 const DAY_MS = 86_400_000
 /** 5 January 1970, a Monday, in days since the epoch. */
 const FIRST_MONDAY = 4
-/** Partitions of weeks are created this many days ahead. If creation fails, inserts are rejected only after that time. */
+/**
+ * Partitions of several days are created this number of days ahead. If creation fails, inserts are
+ * rejected only after that time.
+ */
 const DAYS_AHEAD = 56
 /**
- * Partitions of single days are created only two days ahead, because each adds cost to look-ups by other keys, such
- * as foreign keys.
+ * Partitions of single days are created only two days ahead, because each adds cost to look-ups by
+ * other keys, such as foreign keys.
  */
 const SHORT_DAYS_AHEAD = 2
 
-/** Returns the name of the partition of a day. Days are constants or come from a clock, so the name needs no quotes. */
+/**
+ * Returns the name of the partition of a day. Days are constants or come from a clock, so the name
+ * needs no quotes.
+ */
 export function partitionName({ table, days }: TimePartitionedTable, day: string): string {
   return `${table}_${compact(firstDay(days, day))}`
 }
@@ -53,7 +66,10 @@ export function isMissingPartitionError(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23514' && error.message.startsWith('no partition of relation')
 }
 
-/** Creates the partitions from yesterday to eight weeks ahead. Partitions of single days are created to two days ahead. */
+/**
+ * Creates the partitions from yesterday to eight weeks ahead. Partitions of single days are created
+ * to two days ahead.
+ */
 export async function createPartitionsAhead(db: Db, table: TimePartitionedTable, now: number = Date.now()): Promise<void> {
   const days: string[] = []
   for (let day = -1; day <= (table.days === 1 ? SHORT_DAYS_AHEAD : DAYS_AHEAD); day++) days.push(dayAt(now + day * DAY_MS))
@@ -61,8 +77,9 @@ export async function createPartitionsAhead(db: Db, table: TimePartitionedTable,
 }
 
 /**
- * Drops up to `limit` partitions that end before `day`. Returns the number of partitions it examined. A partition for
- * which `isInUse` returns true is not dropped. The drop waits for running statements on the table for at most 2 s.
+ * Drops up to `limit` partitions that end before `day`. Returns the number of partitions it
+ * examined. A partition for which `isInUse` returns true is not dropped. The drop waits for running
+ * statements on the table for at most 2 s.
  */
 export async function dropPartitions(
   db: Db,
@@ -82,8 +99,8 @@ export async function dropPartitions(
 }
 
 /**
- * Creates a partition as a table and attaches it, which, unlike creating it in place, does not block inserts. If the
- * default partition has rows of its days, no partition is created.
+ * Creates a partition as a table and attaches it, which, unlike creating it in place, does not
+ * block inserts. If the default partition has rows of its days, no partition is created.
  */
 async function createPartition(query: Query, table: TimePartitionedTable, name: string, day: string): Promise<void> {
   const { table: parent, days, bound = (of: string) => `'${of}'`, storage, hasDefault } = table
@@ -101,7 +118,10 @@ async function createPartition(query: Query, table: TimePartitionedTable, name: 
   await query(`alter table ${parent} attach partition ${name} for values from (${from}) to (${to})`)
 }
 
-/** Locks the creation and deletion of partitions of a table until the end of the transaction. */
+/**
+ * Excludes other callers that create or drop partitions of the table, until the end of the
+ * transaction.
+ */
 function lockPartitions(query: Query, { table }: TimePartitionedTable): Promise<unknown> {
   return query(`select pg_advisory_xact_lock(hashtext('vitascope partitions of ' || $1))`, [table])
 }
@@ -114,7 +134,7 @@ interface Partition {
   isFirst: boolean
 }
 
-/** Returns the partitions of complete days, oldest first. */
+/** Returns the partitions except the default one, oldest first. */
 async function listPartitions(query: Query, { table, days }: TimePartitionedTable): Promise<Partition[]> {
   const rows = await query<{ name: string }>('select inhrelid::regclass::text as name from pg_inherits where inhparent = $1::regclass', [
     table,
@@ -137,6 +157,7 @@ function firstDay(days: TimePartitionedTable['days'], day: string): string {
   return dayAt((number - ((number - FIRST_MONDAY) % days)) * DAY_MS)
 }
 
+/** Returns the UTC day of a time as `YYYY-MM-DD`. */
 function dayAt(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await writeFile(
     join(folder, '0001-thing.sql'),
     `create table thing (thing_id bigint generated always as identity primary key, name text);
-     create sequence small as int; create sequence place;`,
+     create sequence small as int; create sequence dense;`,
   )
 })
 afterEach(async () => {
@@ -33,13 +33,16 @@ interface Line {
   lost_bytes?: unknown
 }
 
-/** Returns connections to a service's database with its ordinary role, and the log lines and metrics of the watch. */
+/**
+ * Returns connections to a service's database with its ordinary role, and the log lines and metrics
+ * of the watch.
+ */
 function connectWithLog(url: string) {
   const lines: Line[] = []
   // Only warnings are recorded.
   const log = { warn: (fields: object, msg: string) => void lines.push({ ...fields, msg }) } as unknown as Logger
   const metrics = createMetrics('thing')
-  const failovers = watchFailovers({ log, metrics, dense: ['place'] })
+  const failovers = watchFailovers({ log, metrics, dense: ['dense'] })
   const dbs = [1, 2].map(() => openPostgres({ url, schema: 'thing', log: silent, failovers, poolSize: 2 }))
   const [db, other] = dbs as [Db, Db]
   let closed: Promise<unknown> | undefined
@@ -84,15 +87,15 @@ test('a promoted standby is detected once, before the first statement; lost byte
   expect(await findOpenFailover(db.query)).toBeUndefined()
   await pair.cut()
   for (let n = 0; n < 100; n++) await add(db, 'lost')
-  await db.query(`select nextval('small'), nextval('place')`)
+  await db.query(`select nextval('small'), nextval('dense')`)
   expect(await db.ping()).toBe(true)
   await pair.failOver()
 
   const [one, two] = await Promise.all([db, other].map((each) => waitFor(() => add(each, 'after').catch(() => 0), { timeout: 20_000 })))
   expect(Math.min(Number(one), Number(two))).toBeGreaterThan(1_000_000)
-  const [sequences] = await db.query<{ small: string; place: string }>(`select nextval('small') as small, nextval('place') as place`)
+  const [sequences] = await db.query<{ small: string; dense: string }>(`select nextval('small') as small, nextval('dense') as dense`)
   expect(Number(sequences?.small)).toBeGreaterThan(1_000_000)
-  expect(Number(sequences?.place)).toBeLessThan(100)
+  expect(Number(sequences?.dense)).toBeLessThan(100)
   expect(await db.query(`select name from thing where name <> 'after'`)).toEqual([{ name: 'kept' }])
   expect(lines).toHaveLength(1)
   expect(lines[0]?.msg).toContain('the database lost transactions')
@@ -129,9 +132,9 @@ test('a process that starts after a failover detects it from the database itself
 }, 60_000)
 
 test('a restored older disk is detected by a process that saw later writes', async () => {
-  const place = await mkdtemp(join(tmpdir(), 'vitascope-put-back-'))
-  cleanups.push(() => rm(place, { recursive: true, force: true, maxRetries: 5 }))
-  const [dir, copy] = [join(place, 'data'), join(place, 'copy')]
+  const base = await mkdtemp(join(tmpdir(), 'vitascope-restored-'))
+  cleanups.push(() => rm(base, { recursive: true, force: true, maxRetries: 5 }))
+  const [dir, copy] = [join(base, 'data'), join(base, 'copy')]
   await initDatabase(dir, { durable: false })
   let server = await startPostgres({ dir })
   cleanups.push(() => server.stop({ immediate: true }))
@@ -205,7 +208,7 @@ test('without permission for the functions, a warning is logged once and stateme
   const database = await createTestDatabase({ migrations: folder, schema: 'thing' })
   cleanups.push(database.drop)
   const url = new URL(database.url)
-  const role = `blind_${process.pid}`
+  const role = `unprivileged_${process.pid}`
   await asSuperuser(
     database.url,
     `create role ${role} login password 'x'`,

@@ -36,7 +36,7 @@ async function createFolder(newest?: string): Promise<string> {
   return created
 }
 
-/** Reads the table in a transaction that stays open until it is released. */
+/** Starts a transaction that reads the table and stays open. Returns a function that ends it. */
 function holdLock() {
   const end = Promise.withResolvers<void>()
   const holding = db.transaction(async (tx) => {
@@ -62,8 +62,9 @@ test('a migration retries while a table is locked without blocking reads, and co
   const migrated = migrate({ url, schema, folder: next, log }).then(() => (isOver = true))
   try {
     const waiting = "select 1 from pg_locks where not granted and relation = 'thing.thing'::regclass"
-    // Reads queue behind the migration for at most 1 s, below the timeout of a service's statements.
-    for (let turn = 0; turn < 2; turn++) {
+    // Reads queue behind the migration for at most 1 s, below the timeout of a service's
+    // statements.
+    for (let read = 0; read < 2; read++) {
       await waitFor(async () => (await other.query(waiting)).length > 0, { timeout: 30_000, describe: 'the migration to wait' })
       await other.query('select count(*) from thing')
     }

@@ -37,7 +37,7 @@ describe('the outbox', () => {
     let calls = 0
     const handlers = {
       t: async (message: { key: string; n: number }) => {
-        if (calls++ % 3 === 0) throw new Error('away')
+        if (calls++ % 3 === 0) throw new Error('unavailable')
         received.push(message)
       },
     }
@@ -63,7 +63,7 @@ describe('the outbox', () => {
     const handlers = {
       t: async () => {
         calls++
-        if (calls === 2) throw new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'away')
+        if (calls === 2) throw new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'unavailable')
         throw new Error('a fault')
       },
     }
@@ -115,18 +115,18 @@ describe('the outbox', () => {
     expect(sent).toEqual(['fast', 'slow'])
     await Promise.all([slow.stop(), fast.stop()])
   })
-  test('two senders send each message once if nothing fails', async () => {
+  test('two outboxes send each message once if nothing fails', async () => {
     const received: number[] = []
-    const boxes = [0, 1].map(() => createOutbox({ db, log, handlers: { t: async (m: { n: number }) => void received.push(m.n) } }))
-    const [first] = boxes
-    if (!first) throw new Error('two were made')
+    const outboxes = [0, 1].map(() => createOutbox({ db, log, handlers: { t: async (m: { n: number }) => void received.push(m.n) } }))
+    const [first] = outboxes
+    if (!first) throw new Error('no outbox was created')
     await send(
       Array.from({ length: 30 }, (_, i) => [`k${i % 7}`, i] as [string, number]),
       first,
     )
-    for (const box of boxes) box.start()
+    for (const outbox of outboxes) outbox.start()
     await waitFor(empty, { describe: 'an empty outbox', timeout: 10_000 })
-    await Promise.all(boxes.map((box) => box.stop()))
+    await Promise.all(outboxes.map((outbox) => outbox.stop()))
     expect(received.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i))
   })
 })

@@ -59,21 +59,21 @@ describe('a copy', () => {
     await expect(copy(endless(), stop.signal)).rejects.toMatchObject({ name: 'AbortError' })
     expect(await names()).toEqual(['row 4999'])
   })
-  test('with preceding statements is one transaction, and the connection stays usable after a failure', async () => {
-    const copyWithInjection = (first: string, rows: string) =>
+  test('is one transaction with the statements before it, and the connection stays usable after a failure', async () => {
+    const insertAndCopy = (first: string, rows: string) =>
       db.copy(`insert into thing (name) values ('${first}'); copy thing (name) from stdin`, rows)
-    await copyWithInjection('before ü', 'one\ntwo ü\n')
+    await insertAndCopy('before ü', 'one\ntwo ü\n')
     expect(await names()).toEqual(['before ü', 'one', 'two ü'])
-    await expect(copyWithInjection('again', 'three\none\n')).rejects.toMatchObject({ code: '23505' })
-    await expect(copyWithInjection('one', 'three\n'.repeat(10_000))).rejects.toMatchObject({ code: '23505' })
+    await expect(insertAndCopy('again', 'three\none\n')).rejects.toMatchObject({ code: '23505' })
+    await expect(insertAndCopy('one', 'three\n'.repeat(10_000))).rejects.toMatchObject({ code: '23505' })
     await expect(db.copy('copy nothing (name) from stdin', 'x\n')).rejects.toMatchObject({ code: '42P01' })
-    await Promise.all(Array.from({ length: 20 }, (_, nth) => copyWithInjection(`${nth} before`, `${nth}\n`)))
+    await Promise.all(Array.from({ length: 20 }, (_, nth) => insertAndCopy(`${nth} before`, `${nth}\n`)))
     expect(await names()).toHaveLength(43)
   })
 })
 
-describe('a transaction', () => {
-  test('that swallows a statement error fails', async () => {
+describe('a transaction or a query', () => {
+  test('fails if it ignores the error of a statement', async () => {
     let ran = 0
     const change = db.transaction(async (tx) => {
       tx.afterCommit(() => ran++)
@@ -97,73 +97,73 @@ describe('a transaction', () => {
     await add(false)
     expect([await names(), ran]).toEqual([['a'], 1])
   })
-  test('is rolled back if its caller hangs up', async () => {
-    const hangUp = new AbortController()
+  test('is rolled back if its signal aborts', async () => {
+    const controller = new AbortController()
     const change = db.transaction(async (tx) => {
       await tx.query('insert into thing (name) values ($1)', ['b'])
-      hangUp.abort()
-    }, hangUp.signal)
+      controller.abort()
+    }, controller.signal)
     await expect(change).rejects.toMatchObject({ name: 'AbortError' })
     expect(await names()).toEqual([])
   })
   test('is retried after a deadlock', async () => {
     await db.query(`insert into thing (name) values ('x'), ('y')`)
-    const touch = (first: string, second: string) => {
-      let meet: () => void = () => {}
-      const met = new Promise<void>((resolve) => {
-        meet = resolve
+    const lockInOrder = (first: string, second: string) => {
+      let markLocked: () => void = () => {}
+      const firstLocked = new Promise<void>((resolve) => {
+        markLocked = resolve
       })
-      let tries = 0
+      let attempts = 0
       const done = db.transaction(async (tx) => {
-        tries++
+        attempts++
         await tx.query('select 1 from thing where name = $1 for update', [first])
-        meet()
-        if (tries === 1) await other?.met
+        markLocked()
+        if (attempts === 1) await other?.firstLocked
         await tx.query('select 1 from thing where name = $1 for update', [second])
       })
-      let other: { met: Promise<void> } | undefined
-      return { met, done, with: (o: { met: Promise<void> }) => (other = o) }
+      let other: { firstLocked: Promise<void> } | undefined
+      return { firstLocked, done, waitFor: (transaction: { firstLocked: Promise<void> }) => (other = transaction) }
     }
-    const [a, b] = [touch('x', 'y'), touch('y', 'x')]
-    a.with(b)
-    b.with(a)
+    const [a, b] = [lockInOrder('x', 'y'), lockInOrder('y', 'x')]
+    a.waitFor(b)
+    b.waitFor(a)
     await expect(Promise.all([a.done, b.done])).resolves.toBeDefined()
   })
-  test('fails as unavailable after a deadlock in every attempt, with pauses between attempts', async () => {
-    let tries = 0
+  test('fails as unavailable after five attempts that end with a deadlock or a serialisation failure', async () => {
+    let attempts = 0
     const failing = (code: string) =>
       db.transaction(async (tx) => {
-        tries++
-        await tx.query(`do $$ begin raise exception 'met' using errcode = '${code}'; end $$`)
+        attempts++
+        await tx.query(`do $$ begin raise exception 'conflict' using errcode = '${code}'; end $$`)
       })
     for (const code of ['40P01', '40001']) {
       await expect(failing(code)).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_BUSY', retryAfter: 1 })
     }
-    expect(tries).toBe(10)
+    expect(attempts).toBe(10)
     await expect(failing('23505')).rejects.toMatchObject({ code: '23505' })
-    expect(tries).toBe(11)
+    expect(attempts).toBe(11)
   })
   test('fails as unavailable if it waits for a lock, and does not block plain queries or read-only transactions', async () => {
-    const few = openPostgres({ url, schema: 'thing', log, poolSize: 1 })
+    const singleConnectionDb = openPostgres({ url, schema: 'thing', log, poolSize: 1 })
     await db.query(`insert into thing (name) values ('x')`)
     await db.transaction(async (tx) => {
       await tx.query('select from thing for update')
-      let over = false
-      const waiting = few
+      let isOver = false
+      const waiting = singleConnectionDb
         .transaction((other) => other.query('select from thing for update'))
         .finally(() => {
-          over = true
+          isOver = true
         })
       waiting.catch(() => {})
-      expect(await few.query('select name from thing')).toEqual([{ name: 'x' }])
-      expect(await few.readOnly((query) => query('select name from thing'))).toEqual([{ name: 'x' }])
-      expect(over).toBe(false)
+      expect(await singleConnectionDb.query('select name from thing')).toEqual([{ name: 'x' }])
+      expect(await singleConnectionDb.readOnly((query) => query('select name from thing'))).toEqual([{ name: 'x' }])
+      expect(isOver).toBe(false)
       await expect(waiting).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_BUSY', retryAfter: 1 })
     })
-    expect(await few.transaction((other) => other.query('select name from thing for update'))).toEqual([{ name: 'x' }])
-    await few.close()
+    expect(await singleConnectionDb.transaction((other) => other.query('select name from thing for update'))).toEqual([{ name: 'x' }])
+    await singleConnectionDb.close()
   })
-  test('cannot write if it is read-only, and its settings end with it', async () => {
+  test('cannot write if it is read-only, and local settings end with it', async () => {
     await db.readOnly(async (query) => {
       await query('set local enable_seqscan = off')
       expect(await query('show enable_seqscan')).toEqual([{ enable_seqscan: 'off' }])
@@ -172,7 +172,7 @@ describe('a transaction', () => {
     await expect(db.readOnly((query) => query(`insert into thing (name) values ('x')`))).rejects.toMatchObject({ code: '25006' })
     await expect(db.readOnly((query) => query('select 1'), AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
   })
-  test('fails as unavailable if the database is stopped', async () => {
+  test('fails as unavailable if the server refuses the connection', async () => {
     const unreachableDb = openPostgres({ url: 'postgres://nobody:x@127.0.0.1:1/none', schema: 'thing', log })
     await expect(unreachableDb.query('select 1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
     await unreachableDb.close()
@@ -203,7 +203,7 @@ describe('a transaction', () => {
     ['a column must not be null', '23502', undefined],
     ['a check fails', '23514', undefined],
     ['a file is damaged', 'XX001', undefined],
-  ])('that fails because %s (%s) throws kind %j', async (_, code, kind) => {
+  ])('that fails because %s (%s) throws the kind %j', async (_, code, kind) => {
     const failing = db.query(`do $$ begin raise exception using errcode = '${code}'; end $$`)
     await expect(failing).rejects.toMatchObject(kind ? { kind, reason: 'DATABASE_UNAVAILABLE', retryAfter: 1 } : { code })
   })
@@ -240,7 +240,7 @@ describe('idempotency keys', () => {
     await expect(add('a')).rejects.toMatchObject({ code: '23505' })
     expect(await add('b')).toBe('made b')
   })
-  test('of twenty concurrent calls one creates the thing, and the others retry until its response is stored', async () => {
+  test('of twenty concurrent calls one creates the thing, and the others return its response or throw IDEMPOTENCY_RUNNING', async () => {
     const results = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => add(`n${i}`)))
     const reasons = results.filter((r) => r.status === 'rejected').map((r) => (r.reason as { reason?: string }).reason)
     expect(new Set(reasons)).toEqual(new Set(reasons.length > 0 ? ['IDEMPOTENCY_RUNNING'] : []))
@@ -258,9 +258,9 @@ describe('a connection that silently stopped responding', () => {
       const proxy = await startProxy(url)
       const proxiedDb = openPostgres({ url: proxy.url, schema: 'thing', log, poolSize: 1, statementTimeoutMs: 100 })
       expect(await proxiedDb.ping()).toBe(true)
-      proxy.swallow()
+      proxy.stopForwarding()
       await expect(request(proxiedDb)).rejects.toMatchObject({ kind: 'unavailable' })
-      proxy.carry()
+      proxy.resumeForwarding()
       expect(await proxiedDb.ping()).toBe(true)
       await proxiedDb.close()
       await proxy.close()
@@ -269,14 +269,14 @@ describe('a connection that silently stopped responding', () => {
   )
 })
 
-/** Returns a proxy to the database that can stop forwarding the data of existing connections. */
+/** Returns a proxy to the database that can stop forwarding data. */
 async function startProxy(to: string) {
   const { hostname, port } = new URL(to)
   const sockets = new Set<Socket>()
-  let carries = true
+  let isForwarding = true
   const server = createServer((clientSocket) => {
     const serverSocket = connect(Number(port), hostname)
-    // Connections that are open when forwarding stops stay silent permanently.
+    // A connection that is used while forwarding is stopped forwards no data afterwards.
     let alive = true
     sockets.add(clientSocket).add(serverSocket)
     for (const [from, into] of [
@@ -284,23 +284,23 @@ async function startProxy(to: string) {
       [serverSocket, clientSocket],
     ] as const) {
       from.on('data', (data) => {
-        if (!carries) alive = false
+        if (!isForwarding) alive = false
         if (alive) into.write(data)
       })
       from.on('error', () => into.destroy())
     }
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const through = new URL(to)
-  through.hostname = '127.0.0.1'
-  through.port = String((server.address() as AddressInfo).port)
+  const proxyUrl = new URL(to)
+  proxyUrl.hostname = '127.0.0.1'
+  proxyUrl.port = String((server.address() as AddressInfo).port)
   return {
-    url: through.href,
-    swallow() {
-      carries = false
+    url: proxyUrl.href,
+    stopForwarding() {
+      isForwarding = false
     },
-    carry() {
-      carries = true
+    resumeForwarding() {
+      isForwarding = true
     },
     close: () =>
       new Promise<void>((resolve) => {

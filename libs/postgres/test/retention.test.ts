@@ -83,7 +83,7 @@ describe('retention', () => {
     await createRetention({ tables: [{ table: 'large', remove: async (limit) => limit }], metrics, log, budgetMs: 1 })(signal)
     expect(await overdue(metrics, 'large')).toBeGreaterThan(0)
   })
-  test('removes messages that failed permanently 30 days ago, and no waiting ones', async () => {
+  test('removes messages that were given up more than 30 days ago, and no waiting ones', async () => {
     await db.query(
       `insert into outbox (topic, key, payload, create_time, dead_time) values ('a', 'dead', '{}', now() - interval '40 days', now() - interval '31 days'),
          ('a', 'late', '{}', now() - interval '40 days', now() - interval '29 days'), ('a', 'waits', '{}', now() - interval '40 days', null)`,

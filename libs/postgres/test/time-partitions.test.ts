@@ -51,9 +51,9 @@ const partitions = async (table: string) =>
       [table],
     )
   ).map(({ name }) => name)
-const make = (table: TimePartitionedTable, days: string[]) => db.transaction((tx) => createPartitions(tx, table, days))
+const create = (table: TimePartitionedTable, days: string[]) => db.transaction((tx) => createPartitions(tx, table, days))
 
-test('a week starts on a Monday', () => {
+test('partitions of weeks start on a Monday, and invalid days are rejected', () => {
   expect(partitionName(WEEKS, '2030-01-07')).toBe('seen_20300107')
   expect(partitionName(WEEKS, '2030-01-13')).toBe('seen_20300107')
   expect(partitionName(WEEKS, '2030-01-14')).toBe('seen_20300114')
@@ -64,8 +64,8 @@ test('a week starts on a Monday', () => {
   expect(() => partitionName(DAYS, "2030'; drop")).toThrow('not a day')
 })
 
-test('missing partitions are created, also by concurrent callers, but none before the first one', async () => {
-  await Promise.all([1, 2, 3].map(() => make(WEEKS, ['2030-01-06', '2030-01-09', '2030-01-14', '2030-01-15'])))
+test('missing partitions are created, also by concurrent callers, but none within the partition of all earlier days', async () => {
+  await Promise.all([1, 2, 3].map(() => create(WEEKS, ['2030-01-06', '2030-01-09', '2030-01-14', '2030-01-15'])))
   expect(await partitions('seen')).toEqual(['seen_20300107', 'seen_20300114', 'seen_before_20300107'])
   await db.query(`insert into seen values ('2029-05-05', 'a'), ('2030-01-09', 'b'), ('2030-01-14', 'c')`)
   expect(await db.query('select name, tableoid::regclass::text as part from seen order by name')).toEqual([
@@ -78,8 +78,8 @@ test('missing partitions are created, also by concurrent callers, but none befor
 })
 
 test('a row without a partition is distinguished from other errors', async () => {
-  const refused = await db.query(`insert into seen values ('2031-01-01', 'd')`).catch((error: unknown) => error)
-  expect(isMissingPartitionError(refused)).toBe(true)
+  const rejected = await db.query(`insert into seen values ('2031-01-01', 'd')`).catch((error: unknown) => error)
+  expect(isMissingPartitionError(rejected)).toBe(true)
   expect(isMissingPartitionError(await db.query(`insert into sent values (now(), '')`).catch((error: unknown) => error))).toBe(false)
 })
 
@@ -104,7 +104,7 @@ test('rows of days without a partition go to the default partition, and partitio
   expect(await partitions('sent')).toContain('sent_20300110')
 })
 
-test('weekly partitions are created for two months ahead', async () => {
+test('weekly partitions are created for eight weeks ahead', async () => {
   await createPartitionsAhead(db, WEEKS, NOW)
   expect(await partitions('seen')).toHaveLength(9)
 })

@@ -3,7 +3,7 @@ import type { Principal } from '@vitascope/grpc'
 
 export type UserPrincipal = Extract<Principal, { kind: 'user' }>
 
-/** The organisation whose records a caller may read; null means all organisations. Every store method takes a scope. */
+/** The organisation whose records a caller may access; null means all organisations. Stores restrict their queries to it. */
 export type Scope = string | null
 
 /** Throws KEY_REQUIRED for guests. */

@@ -82,7 +82,7 @@ function readDrain(env: NodeJS.ProcessEnv): number | undefined {
     max: 3_600,
     defaultText: '3; gateway: 5',
     description:
-      'Time in which active requests may end after SIGTERM. The process is not ready in this time and accepts no new requests. It ends at most 5 s later. With 15 every call ends. In Kubernetes `preStop` waits before SIGTERM until callers have noticed.',
+      'Time in which active requests may end after SIGTERM. The process is not ready in this time and accepts no new requests. It ends at most 5 s later, or 8 s after SIGTERM if that is later. With 15 every call ends. In Kubernetes `preStop` waits before SIGTERM until callers have noticed.',
   })
   read.check()
   return seconds === 0 ? undefined : seconds * 1_000

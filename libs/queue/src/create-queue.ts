@@ -189,7 +189,7 @@ const IN_ORDER = 'order by priority desc, turn, item_id'
 
 /**
  * Returns SQL of the first `count` candidates of each kind. It reads each kind in the order of the index `work_item_waiting`,
- * so its cost is independent of the number of waiting items. With \`kind = any(…)\`, PostgreSQL would sort all of them.
+ * so its cost is independent of the number of waiting items. With `kind = any(…)`, PostgreSQL would sort all of them.
  */
 const firstOfEachKind = (count: number, condition = '') => `select candidate.* from unnest($1::text[]) as requested (kind),
   lateral (select item_id, weight, skipped_time, priority, turn from work_item where work_item.kind = requested.kind and ${IS_CANDIDATE} ${condition}

@@ -43,9 +43,9 @@ export const LIMIT_DESCRIPTIONS: Readonly<Record<keyof Limits, string>> = {
     'points a second of player events of one address or key: one for each event, and one more for each ten intervals in a request. Player events use no other budget, because many viewers can share the address of a school',
   views: 'new views of one video from one address in a minute',
   event_mb: 'megabytes that the events of one address add to the database of analytics in an hour',
-  media: 'requests a second of one address for `/player`, `/oembed` and `/delivery`',
-  media_at_once: 'active requests of one address for `/player`, `/oembed` and `/delivery`',
-  unknown: 'requests a second of one address for ids that do not exist, to `/player`, `/oembed` and `/delivery`',
+  media: 'requests a second of one address for `/player`, `/o`, `/oembed` and `/delivery`',
+  media_at_once: 'active requests of one address for `/player`, `/o`, `/oembed` and `/delivery`',
+  unknown: 'requests a second of one address for ids that do not exist, to `/player`, `/o`, `/oembed` and `/delivery`',
   address_mb: 'megabytes a second of files that are sent to one address',
   address_starts:
     'starts of videos from one address in a minute. A start is a request for a master playlist, or for the first byte of an MP4 file or download',

@@ -2,12 +2,15 @@ import { everyAfterDelay } from '@vitascope/process'
 import type { Logger } from '@vitascope/telemetry'
 
 const REPORT_INTERVAL_MS = 60_000
-/** All processes together send at most one event per video in this time. */
+/** All processes together send at most one event per video in each interval of this length. */
 const EVENT_INTERVAL_MS = 600_000
-/** Maximum number of videos in one report. Rejected requests for further videos are not reported. */
+/** Maximum number of videos per report. Rejected requests for further videos are not reported. */
 const MAX_VIDEOS = 1_000
 
-/** Maximum number of reasons per video and report. Requests from further sites are counted together, without a name. */
+/**
+ * Number of reasons per video and report from which on requests from further sites are counted together, without a name.
+ * With these and the four reasons without a site, a report has at most 25 reasons.
+ */
 const MAX_REASONS = 20
 
 const VIDEO_PATH = /^\/delivery\/(\d{1,19})\//
@@ -25,7 +28,7 @@ export interface ThrottleReports {
 
 /** The event of a video whose requests were rejected. */
 export interface ThrottleEvent {
-  /** The same for all events of a video in 10 minutes. */
+  /** The same for all events of a video in an interval of 10 minutes, of which the catalogue stores only the first. */
   eventId: string
   type: 'delivery.throttled'
   organisationId: string

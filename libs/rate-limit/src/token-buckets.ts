@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 
-/** Buckets that are kept. Beyond it, the one that was used longest ago is full again. */
+/** Maximum number of buckets that are kept. Beyond it, the one that was used the longest ago is forgotten, so it is full again. */
 const MAX_BUCKETS = 50_000
 
-/** Token buckets by name. Tokens may be taken after the fact, so a bucket can have fewer than none. */
+/** Token buckets by name. Tokens may be taken after they were used, so a bucket can have a negative number of them. */
 export interface TokenBuckets {
   /** Returns the seconds until the bucket of a name has a token; 0 if it has one. */
   wait(name: string): number

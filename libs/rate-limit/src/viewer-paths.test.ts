@@ -61,7 +61,7 @@ function paths(limits: Partial<Limits> | 'off', bounds?: { waiting: number; acti
 }
 const FILE = '/delivery/42/v1/h264_400/seg-1.m4s'
 
-test.each([FILE, '/player/42', '/player/assets/app.js', '/oembed?url=x'])(
+test.each([FILE, '/player/42', '/player/assets/app.js', '/o/2?q=x', '/oembed?url=x'])(
   'limits the concurrent requests of one address: %s',
   async (url) => {
     const { send, passed, end } = paths({ media_at_once: 3 })

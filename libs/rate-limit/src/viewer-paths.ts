@@ -9,12 +9,12 @@ import type { Limits } from './limits.ts'
 import { RateLimited } from './rate-limited.ts'
 
 /**
- * Requests for `/player`, `/oembed` and `/delivery` that wait for the first byte of their response,
+ * Requests for `/player`, `/o`, `/oembed` and `/delivery` that wait for the first byte of their response,
  * per process.
  */
 const MAX_WAITING = 4_096
 /**
- * Requests for `/player`, `/oembed` and `/delivery` in progress, per process. At the gateway, each
+ * Requests for `/player`, `/o`, `/oembed` and `/delivery` in progress, per process. At the gateway, each
  * uses one client socket and one socket to delivery.
  */
 const MAX_ACTIVE = 10_000
@@ -23,7 +23,7 @@ const KNOWN_TTL_MS = 600_000
 const MAX_KNOWN = 50_000
 const LOG_INTERVAL_MS = 1_000
 
-const VIEWER_PATH = /^(\/player|\/oembed|\/delivery)(?:[/?]|$)/
+const VIEWER_PATH = /^(\/player|\/o|\/oembed|\/delivery)(?:[/?]|$)/
 const DELIVERY_ID = /^\/delivery\/(?:presentation\/)?\d{1,19}\//
 const EXPOSED_HEADERS = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 
@@ -32,7 +32,7 @@ export interface ViewerRejection {
   status: 429 | 503
   code: string
   detail: string
-  /** `/player`, `/oembed` or `/delivery`. */
+  /** `/player`, `/o`, `/oembed` or `/delivery`. */
   instance: string
   /** Seconds. */
   retryAfter: number
@@ -75,7 +75,7 @@ export function createUnknownIds(limits: Limits | 'off'): UnknownIds {
 }
 
 /**
- * Limits concurrent requests to `/player`, `/oembed` and `/delivery`, in total (503) and per address
+ * Limits concurrent requests to `/player`, `/o`, `/oembed` and `/delivery`, in total (503) and per address
  * (429), before any other processing. The limits per address lie above the load of 500 viewers
  * behind one address, so that only attackers reach them. Each process counts for itself, because a
  * segment must not cost a Redis round trip.
@@ -106,13 +106,15 @@ export function limitViewerPaths(
   let rejected = 0
   const counter = metrics.counter(
     'vitascope_http_viewer_requests_rejected_total',
-    'Requests for /player, /oembed and /delivery that a limit rejected, by error code',
+    'Requests for /player, /o, /oembed and /delivery that a limit rejected, by error code',
     ['code'],
   )
-  metrics.gauge('vitascope_http_viewer_requests', 'Active requests for /player, /oembed and /delivery', [], (gauge) => gauge.set(active))
+  metrics.gauge('vitascope_http_viewer_requests', 'Active requests for /player, /o, /oembed and /delivery', [], (gauge) =>
+    gauge.set(active),
+  )
   const logSoon = () =>
     setTimeout(() => {
-      log.warn({ rejected }, 'requests for /player, /oembed and /delivery rejected')
+      log.warn({ rejected }, 'requests for /player, /o, /oembed and /delivery rejected')
       rejected = 0
     }, LOG_INTERVAL_MS).unref()
 
@@ -167,7 +169,7 @@ export function limitViewerPaths(
     if (id !== undefined) response.once('close', () => recordStatus(id, response.statusCode, address))
     listener(request, response)
   }
-  /** An existing id may lack a file, so only an id that was never found counts as unknown. */
+  /** An existing id may lack a file, so an id counts as unknown only if none of its files was found within `KNOWN_TTL_MS`. */
   const recordStatus = (id: string, status: number, address: string) => {
     if (status < 500 && status !== 404) knownIds.set(id, true)
     if (status !== 404 || knownIds.has(id)) return

@@ -59,5 +59,5 @@ test('a page ends before its message becomes too large, but has at least one row
 test('a page token contains the sort values of the last row', () => {
   expect(decodePageToken(encodePageToken(['2026-01-01', '7']), 2)).toEqual(['2026-01-01', '7'])
   expect(decodePageToken('', 2)).toBeUndefined()
-  expect(() => decodePageToken(encodePageToken(['7', null]), 2)).toThrow('page_token: is not a cursor of this list')
+  expect(() => decodePageToken(Buffer.from('["7",null]').toString('base64url'), 2)).toThrow('page_token: is not a cursor of this list')
 })

@@ -90,7 +90,7 @@ function readKeyToken(token: string, isKey: (text: string) => boolean): string |
 }
 
 /** Returns the sort values of the last row of a page as an opaque token. */
-export function encodePageToken(values: readonly (string | null)[]): string {
+export function encodePageToken(values: readonly string[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url')
 }
 

@@ -9,7 +9,7 @@ export interface AddressRule {
   bits: number
 }
 
-/** Addresses of viewers that may load files. Without rules every address may load them. */
+/** A list of addresses and networks, such as those that may load files, or those of trusted proxies. */
 export type AddressRules = readonly AddressRule[]
 
 /** Parses IPv4 and IPv6 addresses and CIDR ranges. Returns an error named `<field>[<index>]` for each invalid one. */

@@ -2,7 +2,7 @@
 export { normaliseAddress, type ParsedAddress, parseAddress } from './address.ts'
 /** Networks that limits count an address by. */
 export { addressGroups, toWidestNetwork } from './address-group.ts'
-/** Rules for the addresses of viewers that may load files. */
+/** Lists of addresses and networks. */
 export { type AddressRule, type AddressRules, isAddressAllowed, matchesAddress, parseAddressRules } from './address-rules.ts'
 /** Addresses of clients behind proxies. */
 export { clientAddress } from './client-address.ts'

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -28,6 +28,24 @@ test.each([
 ])('the file %j is rejected, and the error contains no secret', (text, message) => {
   expect(() => parseMasterKeys(text)).toThrow(message)
   expect(() => parseMasterKeys(text)).not.toThrow(one)
+})
+
+test('a file that cannot be read is reported once, and the previous keys stay in use', async () => {
+  const file = join(folder, 'moved-key')
+  const problems: unknown[] = []
+  writeFileSync(file, one)
+  const keys = openMasterKeys(file, (error) => problems.push(error), 5)
+  const waitForPolls = () => delay(100)
+  renameSync(file, `${file}.moved`)
+  await waitForPolls()
+  expect(problems).toEqual([expect.objectContaining({ code: 'ENOENT' })])
+  expect(keys.current()).toEqual([{ version: 1, secret: one }])
+  renameSync(`${file}.moved`, file)
+  await waitForPolls()
+  rmSync(file)
+  await waitForPolls()
+  expect(problems).toHaveLength(2)
+  keys.close()
 })
 
 test('a changed file is reloaded if it still includes a key in use', async () => {

@@ -71,15 +71,17 @@ export function fixedMasterKeys(text: string): MasterKeys {
 }
 
 /**
- * Reads a key file, and polls it every 5 s. A change that is invalid, or that has no key in common with the current
- * keys, is reported to `onProblem` once; the previous keys stay in use. Throws if the first read fails.
+ * Reads a key file, and polls it every 5 s. A change that cannot be read, that is invalid, or that has no key in common
+ * with the current keys, is reported to `onProblem` once; the previous keys stay in use. Throws if the first read fails.
  */
 export function openMasterKeys(file: string, onProblem: (error: unknown) => void, pollMs = POLL_MS): MasterKeys {
   let text = readFileSync(file, 'utf8')
   let keys = parseMasterKeys(text)
+  let problem: string | undefined
   const poll = () => {
     try {
       const next = readFileSync(file, 'utf8')
+      problem = undefined
       if (next === text) return
       // A problem is reported once for each content of the file.
       text = next
@@ -88,6 +90,10 @@ export function openMasterKeys(file: string, onProblem: (error: unknown) => void
         throw new Error(`${file} contains none of the master keys in use`)
       keys = parsed
     } catch (error) {
+      const { message } = error as Error
+      // A file that still cannot be read is not reported again.
+      if (message === problem) return
+      problem = message
       onProblem(error)
     }
   }

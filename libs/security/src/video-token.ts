@@ -25,8 +25,9 @@ const TOKEN_PATTERN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.([A-Za-z0-9_-]{43})$/
 
 /**
  * Signs a token for one video. The token expires at `expires`, rounded down to seconds. With `ip`, it is valid only for
- * requests from that address. `password` identifies the password that it was issued for. It consists of `[A-Za-z0-9_.-]`, so it can be a URL path segment. Throws `invalid` for a
- * bad date or address.
+ * requests from that address. With `download`, it is valid only for that file. `password` identifies the password that it
+ * was issued for. The token consists of `[A-Za-z0-9_.-]`, so it can be a URL path segment. Throws `invalid` for an invalid
+ * date or address.
  */
 export async function signVideoToken(
   grant: { videoId: string; expires: Date; ip?: string; password?: string; download?: TokenDownload },

@@ -16,7 +16,7 @@ import type { GrpcServiceConfig } from './config.ts'
  *  5. Health follows the database from now on, and the loops run. The service is ready.
  *
  * Stop, in which each step ends before the next one begins:
- *  1. The signal `stopping` aborts. Health reports NOT_SERVING, so clients send no new calls.
+ *  1. The signal `stopping` aborts. Health reports NOT_SERVING to probes.
  *  2. New calls are rejected. Running calls have the time to drain to end and are cancelled then. At
  *     the same time `drain` ends other incoming work, and each loop ends its round.
  *  3. `finish` completes the work that calls left in outboxes, queues and batches.

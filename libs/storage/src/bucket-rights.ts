@@ -32,8 +32,9 @@ export function buildBucketRights(user: BucketUser, bucket: string): PolicyState
 }
 
 /**
- * Replaces the policy of a bucket with one that grants each component its rights. `options` contains the keys of the
- * bucket's owner, `accessKeyIds` the key ids of the components. Idempotent.
+ * Replaces the policy of a bucket with one that grants each component its rights. `options`
+ * contains the keys of the bucket's owner, `accessKeyIds` the key ids of the components.
+ * Idempotent.
  */
 export async function grantBucketRights(
   options: S3Options,

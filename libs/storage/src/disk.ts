@@ -1,7 +1,11 @@
 import { constants, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
 
-/** File operations whose order decides which data survives a power failure. The file store writes with these operations only. */
+/**
+ * File operations whose order decides which data survives a power failure. The file store writes
+ * files with these operations only.
+ */
 export interface Disk {
+  /** Creates a file. Throws EEXIST if the path exists. */
   create(path: string): Promise<DiskFile>
   /** Opens an existing file in order to sync it. */
   openForSync(path: string): Promise<DiskFile>
@@ -23,7 +27,10 @@ export interface DiskFile {
   close(): Promise<void>
 }
 
-/** Mode of stored files. They are read-only, so that no program writes through a hard link from `download`. */
+/**
+ * Mode of stored files. They are read-only, so that no program writes through a hard link from
+ * `download`.
+ */
 const FILE_MODE = 0o444
 
 export const nodeDisk: Disk = {
@@ -65,14 +72,16 @@ export const nodeDisk: Disk = {
 }
 
 /**
- * Returns whether an error has one of the codes. Does not use `instanceof`: file system errors may come from another
- * realm.
+ * Returns whether an error has one of the codes. Does not use `instanceof`: file system errors may
+ * come from another realm.
  */
 export function isErrno(error: unknown, ...codes: string[]): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
 }
 
-/** Disk whose writes are not synced one by one, for copies that are synced together at their end. */
+/**
+ * Disk whose writes are not synced one by one, for copies that are synced together at their end.
+ */
 export const unsyncedDisk: Disk = {
   ...nodeDisk,
   create: async (path) => ({ ...(await nodeDisk.create(path)), sync: async () => {} }),

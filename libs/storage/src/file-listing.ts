@@ -6,8 +6,8 @@ import { isObjectName } from './object-name.ts'
 import type { ObjectInfo } from './object-storage.ts'
 
 /**
- * Yields all objects in a folder and below it, in byte order of their names. Skips symbolic links and files whose
- * names are not object names.
+ * Yields all objects in a folder and below it, in byte order of their names. Skips symbolic links
+ * and files whose names are not object names.
  */
 export async function* listFolder(folder: string, prefix: string, signal: AbortSignal | undefined): AsyncGenerator<ObjectInfo> {
   for (const entry of await readEntries(folder)) {
@@ -23,7 +23,7 @@ export async function* listFolder(folder: string, prefix: string, signal: AbortS
   }
 }
 
-/** Yields the full names of the folders in a folder. */
+/** Yields the full names of the folders directly in a folder. */
 export async function* listFolders(folder: string, prefix: string): AsyncGenerator<string> {
   for (const entry of await readEntries(folder)) {
     const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`

@@ -11,7 +11,7 @@ import { openFileStorage } from './file-storage.ts'
 import type { ObjectStorage } from './object-storage.ts'
 import { storageSuite } from './storage-suite.ts'
 
-storageSuite('the files store', async () => {
+storageSuite('the file store', async () => {
   const root = await mkdtemp(join(tmpdir(), 'vitascope-files-'))
   return { storage: await openFileStorage({ root }), close: () => rm(root, { recursive: true }) }
 })
@@ -28,7 +28,7 @@ describe('a file store', () => {
   })
   afterAll(() => rm(base, { recursive: true, force: true }))
 
-  test('downloads an object as a link that cannot be written through', async () => {
+  test('downloads an object as a hard link without write permission', async () => {
     await storage.put('linked/one', randomBytes(1000))
     await storage.download('linked/one', join(base, 'link'))
     const [object, target] = await Promise.all([stat(join(root, 'linked/one')), stat(join(base, 'link'))])
@@ -52,7 +52,7 @@ describe('a file store', () => {
     expect(await readFile(file, 'utf8')).toBe('mine')
   })
 
-  test('never follows a link in the store', async () => {
+  test('never follows a symbolic link in the store', async () => {
     const secret = join(base, 'secret')
     await mkdir(secret)
     await writeFile(join(secret, 'file'), 'secret')
@@ -109,7 +109,12 @@ const canMount = await promisify(execFile)('unshare', ['-rm', 'mount', '-t', 'tm
       const script = fileURLToPath(new URL('../test/full-disk.ts', import.meta.url))
       const command = 'mount -t tmpfs -o size=1m none "$1" && exec "$2" "$3" "$1"'
       const { stdout } = await promisify(execFile)('unshare', ['-rm', 'sh', '-c', command, 'sh', mount, process.execPath, script])
-      expect(JSON.parse(stdout)).toEqual({ domainError: ['unavailable', 'STORAGE_FULL'], names: ['small'], aside: [], after: 1 << 19 })
+      expect(JSON.parse(stdout)).toEqual({
+        domainError: ['unavailable', 'STORAGE_FULL'],
+        names: ['small'],
+        incomingFiles: [],
+        bytesStoredLater: 1 << 19,
+      })
     } finally {
       await rm(mount, { recursive: true })
     }

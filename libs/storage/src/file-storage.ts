@@ -11,9 +11,11 @@ import { type ObjectStorage, resolveRange } from './object-storage.ts'
 export interface FileStorageOptions {
   /** Root folder of the objects; created if missing. Several processes may share it. */
   root: string
-  /** Age after which the unfinished files of a crash are deleted when the store is opened; 1 hour by default. */
+  /**
+   * Age in ms from which unfinished files are deleted when the store is opened; 1 hour by default.
+   */
   staleAfterMs?: number
-  /** Operations on the disk. The default is the real disk. */
+  /** Operations that write files; those of the real disk by default. */
   disk?: Disk
 }
 
@@ -126,7 +128,10 @@ export async function openFileStorage({
   }
   return storage
 
-  /** Returns the path of a name, or undefined if it contains a symbolic link, which could lead out of the root. */
+  /**
+   * Returns the path of a name. Returns undefined if nothing exists there, or if the path contains
+   * a symbolic link, which could lead out of the root.
+   */
   async function locate(name: string, signal: AbortSignal | undefined): Promise<string | undefined> {
     signal?.throwIfAborted()
     const path = join(root, checkObjectName(name))
@@ -164,6 +169,7 @@ async function openFile(path: string) {
   }
 }
 
+/** Deletes the files of an interrupted write that are older than `staleAfterMs`. */
 async function removeStale(incomingDir: string, staleAfterMs: number): Promise<void> {
   for (const name of await readdir(incomingDir)) {
     const path = join(incomingDir, name)

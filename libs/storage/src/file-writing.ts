@@ -8,17 +8,23 @@ import type { FileSource, ObjectSource, StoredBytes } from './object-storage.ts'
 import { fileReplaced, isFileSource, type OpenedSource, openSource, readPieces } from './plain-file.ts'
 
 export interface ObjectWriter {
+  /**
+   * Stores an object at a path below the root. Throws `exists` OBJECT_EXISTS if it has other bytes,
+   * and `unavailable` STORAGE_FULL.
+   */
   write(path: string, source: ObjectSource, signal: AbortSignal | undefined): Promise<StoredBytes>
 }
 
 const READ_BYTES = 1 << 20
 
-// A folder is deleted with its last object, so a put may have to create it again.
+// Maximum attempts to link an object. A folder is deleted with its last object, so a put may have
+// to create it again.
 const MAX_ATTEMPTS = 5
 
 /**
- * Returns a writer of objects. It writes the bytes to a temporary file, syncs it, links it to its name, and
- * syncs the folder. The object is not visible before the link. After a crash only the temporary file remains.
+ * Returns a writer of objects. It writes the bytes to a temporary file, syncs it, links it to its
+ * name, and syncs the folder. The object is not visible before the link. After a crash only the
+ * temporary file remains.
  */
 export function createObjectWriter(disk: Disk, root: string, incomingDir: string): ObjectWriter {
   const foldersInCreation = new Map<string, Promise<void>>()
@@ -53,8 +59,8 @@ export function createObjectWriter(disk: Disk, root: string, incomingDir: string
   }
 
   /**
-   * Links the source file as the temporary file. Returns false if it is on another file system, or the file system
-   * has no hard links.
+   * Links the source file as the temporary file. Returns false if it is on another file system, or
+   * the file system has no hard links.
    */
   async function linkTemporary(file: string, temporary: string): Promise<boolean> {
     try {
@@ -67,8 +73,8 @@ export function createObjectWriter(disk: Disk, root: string, incomingDir: string
   }
 
   /**
-   * Uses a linked source file as the object. link(2) does not follow symbolic links, so the
-   * identity of the temporary file shows whether the source was replaced.
+   * Hashes and syncs a source file that was linked as the temporary file. Throws `FILE_REPLACED` if
+   * the link refers to another file than the opened one. link(2) does not follow symbolic links.
    */
   async function useLinkedFile(opened: OpenedSource, temporary: string, signal: AbortSignal | undefined): Promise<StoredBytes> {
     const linked = await lstat(temporary)
@@ -83,6 +89,7 @@ export function createObjectWriter(disk: Disk, root: string, incomingDir: string
     }
   }
 
+  /** Writes the chunks to the temporary file and syncs it. */
   async function copy(chunks: AsyncIterable<Uint8Array>, temporary: string, signal: AbortSignal | undefined): Promise<StoredBytes> {
     const hash = createHash('sha256')
     let bytes = 0
@@ -101,9 +108,13 @@ export function createObjectWriter(disk: Disk, root: string, incomingDir: string
     return { bytes, sha256: hash.digest('hex') }
   }
 
+  /**
+   * Links the temporary file to the path of the object and syncs the folder. An object with the
+   * same bytes is left unchanged. Throws OBJECT_EXISTS if the bytes differ.
+   */
   async function linkObject(temporary: string, path: string, stored: StoredBytes, signal: AbortSignal | undefined): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      if (attempt > 1 || !(await isStored(dirname(path)))) await makeFolders(dirname(path))
+      if (attempt > 1 || !(await folderExists(dirname(path)))) await makeFolders(dirname(path))
       try {
         await linkOrRename(temporary, path)
         break
@@ -126,8 +137,8 @@ export function createObjectWriter(disk: Disk, root: string, incomingDir: string
   }
 
   /**
-   * Creates a folder and its parents. It resolves when the entry in the parent is durable; concurrent callers wait
-   * for the same creation.
+   * Creates a folder and its parents. It resolves when the entry in the parent is durable;
+   * concurrent callers wait for the same creation.
    */
   async function makeFolders(folder: string): Promise<void> {
     if (folder === root) return
@@ -140,10 +151,14 @@ export function createObjectWriter(disk: Disk, root: string, incomingDir: string
     await creation
   }
 
-  /** Returns whether the folder exists without symbolic links on the path. Waits for folders that are being created. */
-  async function isStored(folder: string): Promise<boolean> {
+  /**
+   * Returns whether the folder exists without symbolic links on the path. Waits for folders that
+   * are being created.
+   */
+  async function folderExists(folder: string): Promise<boolean> {
     const existsWithoutLinks = (await realpath(folder).catch(ignoreMissing)) === folder
-    // Wait after the check: an existing folder may have been created by another call whose entry is not durable yet.
+    // Wait after the check: an existing folder may have been created by another call whose entry is
+    // not durable yet.
     if (foldersInCreation.size > 0) for (let parent = folder; parent !== root; parent = dirname(parent)) await foldersInCreation.get(parent)
     return existsWithoutLinks
   }
@@ -153,7 +168,8 @@ export function createObjectWriter(disk: Disk, root: string, incomingDir: string
       if (await disk.makeFolder(folder)) await disk.syncFolder(dirname(folder))
     } catch (error) {
       if (isErrno(error, 'EEXIST', 'ENOTDIR')) throw objectExists(error)
-      // The parent was deleted with its last object. `linkObject` then fails with ENOENT and retries.
+      // The parent was deleted with its last object. `linkObject` then fails with ENOENT and
+      // retries.
       if (!isErrno(error, 'ENOENT')) throw error
     }
   }
@@ -176,7 +192,10 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Returns whether the file has the same bytes, or false if it was deleted meanwhile. Throws if the bytes differ. */
+/**
+ * Returns whether the file has the same bytes, or false if it was deleted meanwhile. Throws if the
+ * bytes differ.
+ */
 async function hasSameBytes(path: string, stored: StoredBytes, signal: AbortSignal | undefined): Promise<boolean> {
   try {
     const stats = await lstat(path)
@@ -190,7 +209,12 @@ async function hasSameBytes(path: string, stored: StoredBytes, signal: AbortSign
 }
 
 function objectExists(cause?: unknown): DomainError {
-  return new DomainError('exists', 'OBJECT_EXISTS', 'an object with this name, or with a part of it, already exists', { cause })
+  return new DomainError(
+    'exists',
+    'OBJECT_EXISTS',
+    'an object or a folder with this name, or an object in place of one of its folders, already exists',
+    { cause },
+  )
 }
 
 async function hashFile(path: string, signal: AbortSignal | undefined): Promise<StoredBytes> {

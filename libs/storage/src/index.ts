@@ -1,4 +1,4 @@
-/** Rights of components in a bucket. */
+/** Policies that grant components their rights in a bucket. */
 export {
   BUCKET_USERS,
   type BucketUser,
@@ -6,7 +6,7 @@ export {
   grantBucketRights,
   type PolicyStatement,
 } from './bucket-rights.ts'
-/** A folder as object store. */
+/** Object store in a folder. */
 export { unsyncedDisk } from './disk.ts'
 export { type FileStorageOptions, openFileStorage } from './file-storage.ts'
 /** First segments of the names of objects that have rows. */
@@ -30,7 +30,7 @@ export {
 } from './object-storage.ts'
 /** Opens the store of the settings. */
 export { openStorage } from './open-storage.ts'
-/** Reads for slow clients. */
+/** Reads for clients that may be slow. */
 export { createPiecewiseReads, DEFAULT_PIECEWISE_BOUNDS, type PiecewiseBounds, type PiecewiseReads } from './piecewise-reads.ts'
 /** Temporary URLs of objects in a bucket. */
 export { createUrlSigner, type PresignUrl, type SignedRequest, type SigningBucket } from './presigned-url.ts'

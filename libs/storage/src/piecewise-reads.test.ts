@@ -52,13 +52,13 @@ test.each(RANGES.map((range) => ({ range })))('range $range returns the same byt
   for (const name of ['a/file', 'a/empty', 'a/none']) expect(await tryRead(reads, name)).toEqual(await tryRead(storage, name))
 })
 
-/** Reads one chunk, then nothing. */
+/** Returns the first chunk of a stream and reads nothing more, as a client that stalls. */
 async function stall(stream: Readable): Promise<Buffer> {
   const first = await waitFor(() => stream.read() as Buffer | null)
   return first
 }
 
-test('slow readers hold no request, and receive the right bytes later', async () => {
+test('clients that stall occupy no request, and receive the right bytes later', async () => {
   const reads = createPiecewiseReads(storage, { ...BOUNDS, maxRequests: 2 })
   const stalled = await Promise.all(Array.from({ length: 10 }, () => reads.open('a/file')))
   const started = await Promise.all(stalled.map(({ stream }) => stall(stream)))
@@ -70,7 +70,7 @@ test('slow readers hold no request, and receive the right bytes later', async ()
   expect(reads.state()).toEqual({ active: 0, waiting: 0, bufferedBytes: 0 })
 })
 
-test('the buffers of slow readers are bounded, and dropped pieces are read again', async () => {
+test('the buffers of clients that stall are bounded, and dropped pieces are read again', async () => {
   const maxBufferedBytes = 600 * KIB
   const reads = createPiecewiseReads(storage, { ...BOUNDS, maxBufferedBytes })
   const stalled: { stream: Readable; first: Buffer }[] = []
@@ -85,22 +85,22 @@ test('the buffers of slow readers are bounded, and dropped pieces are read again
   expect(reads.state().bufferedBytes).toBe(0)
 })
 
-test('a read is rejected if it waits too long, and leaves the queue if its caller hangs up', async () => {
-  const never = { ...storage, open: () => new Promise<never>(() => {}) }
+test('a read is rejected if it waits too long, and leaves the queue if its signal aborts', async () => {
+  const unresponsive = { ...storage, open: () => new Promise<never>(() => {}) }
   let rejected = 0
-  const reads = createPiecewiseReads(never, { ...BOUNDS, maxRequests: 1, queueTimeoutMs: 50 }, () => {
+  const reads = createPiecewiseReads(unresponsive, { ...BOUNDS, maxRequests: 1, queueTimeoutMs: 50 }, () => {
     rejected += 1
   })
   reads.open('a/file').catch(() => {})
   await expect(reads.open('a/file')).rejects.toMatchObject({ kind: 'unavailable', reason: 'STORAGE_BUSY', retryAfter: 1 })
-  const deleted = new AbortController()
-  const abortedRead = reads.open('a/file', { signal: deleted.signal })
-  deleted.abort()
+  const controller = new AbortController()
+  const abortedRead = reads.open('a/file', { signal: controller.signal })
+  controller.abort()
   await expect(abortedRead).rejects.toThrow()
   expect([rejected, reads.state().waiting]).toEqual([1, 0])
 })
 
-test('a reader that is cancelled releases its buffers', async () => {
+test('a stream that is destroyed releases its buffers', async () => {
   const reads = createPiecewiseReads(storage, BOUNDS)
   const { stream } = await reads.open('a/file')
   await stall(stream)

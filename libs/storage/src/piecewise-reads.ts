@@ -9,20 +9,26 @@ import {
   UnsatisfiableRange,
 } from './object-storage.ts'
 
-/** Bounds of reads that last as long as a client needs to receive the bytes. */
+/** Bounds of reads for clients that may receive the bytes slowly. */
 export interface PiecewiseBounds {
-  /** Concurrent requests to the store. */
+  /** Maximum number of concurrent requests to the store. */
   maxRequests: number
-  /** Maximum time in ms that the first request of a read is queued. After it the read is rejected. */
+  /**
+   * Maximum time in ms that the first request of a read is queued. After it the read is rejected.
+   */
   queueTimeoutMs: number
-  /** Maximum time in ms that later requests are queued. It is longer, because the client already has a part of the object. */
+  /**
+   * Maximum time in ms that later requests are queued. It is longer, because the client already has
+   * a part of the object.
+   */
   laterQueueTimeoutMs: number
   /** Maximum duration of one request to the store in ms. */
   requestTimeoutMs: number
+  /** Number of bytes that one request reads. */
   pieceBytes: number
   /**
-   * Maximum bytes of pieces that slow clients have not received. Beyond it, the oldest piece is dropped. It is
-   * requested again when its client continues.
+   * Maximum bytes of pieces that clients have not received. Beyond it, the piece that was read
+   * least recently is dropped. It is requested again when its client continues.
    */
   maxBufferedBytes: number
 }
@@ -48,15 +54,19 @@ export interface PiecewiseState {
 
 export interface PiecewiseReads {
   /**
-   * Opens an object like `ObjectStorage.open`, but requests it in pieces. Each piece is read completely and without pauses, so a
-   * slow client occupies no connection to the store. If the object is deleted meanwhile, the stream fails. Throws
-   * `unavailable` STORAGE_BUSY if a request cannot start within the bound. The stream can fail with it too.
+   * Opens an object like `ObjectStorage.open`, but requests it in pieces. Each piece is read
+   * completely and without pauses, so a slow client occupies no connection to the store. If the
+   * object is deleted meanwhile, the stream fails. Throws `unavailable` STORAGE_BUSY if a request
+   * cannot start or end within its bound. The stream can fail with it too.
    */
   open(name: string, options?: { range?: RangeRequest; signal?: AbortSignal }): Promise<OpenedObject>
   state(): PiecewiseState
 }
 
-/** Minimum size of a piece. A client whose piece was dropped is slow and gets smaller pieces from then on. */
+/**
+ * Minimum size of a piece. A client whose piece was dropped is slow and gets smaller pieces from
+ * then on.
+ */
 const MIN_PIECE_BYTES = 128 * 1024
 
 export function createPiecewiseReads(
@@ -164,7 +174,7 @@ function firstPiece(requested: RangeRequest | undefined, start: number, pieceByt
   return { start, end: requested?.end === undefined ? end : Math.min(requested.end, end) }
 }
 
-/** Starts requests to the store in the order of their arrival. */
+/** Creates a queue that starts requests to the store in the order of their arrival. */
 function createRequestQueue({ maxRequests }: PiecewiseBounds, onReject: () => void) {
   const queue = new Set<() => void>()
   let active = 0
@@ -207,14 +217,17 @@ function createRequestQueue({ maxRequests }: PiecewiseBounds, onReject: () => vo
   }
 }
 
-/** Creates a buffer for the unread parts of the pieces of all clients, oldest first. */
+/**
+ * Creates a buffer for the unread parts of the pieces of all clients, in the order of their last
+ * read.
+ */
 function createPieceBuffer(maxBytes: number) {
   interface BufferedPiece {
     buffers: Buffer[]
     bytes: number
     dropped: boolean
   }
-  const waiting = new Set<BufferedPiece>()
+  const unread = new Set<BufferedPiece>()
   let bytes = 0
   const add = (piece: BufferedPiece, change: number) => {
     piece.bytes += change
@@ -223,7 +236,7 @@ function createPieceBuffer(maxBytes: number) {
   const drop = (piece: BufferedPiece) => {
     piece.buffers = []
     add(piece, -piece.bytes)
-    waiting.delete(piece)
+    unread.delete(piece)
   }
   return {
     bytes: () => bytes,
@@ -235,11 +248,11 @@ function createPieceBuffer(maxBytes: number) {
           piece,
           newBuffers.reduce((sum, { length }) => sum + length, 0),
         )
-        waiting.add(piece)
-        for (const oldest of waiting) {
-          if (bytes <= maxBytes || oldest === piece) break
-          drop(oldest)
-          oldest.dropped = true
+        unread.add(piece)
+        for (const leastRecent of unread) {
+          if (bytes <= maxBytes || leastRecent === piece) break
+          drop(leastRecent)
+          leastRecent.dropped = true
         }
       }
       fill(buffers)
@@ -250,8 +263,8 @@ function createPieceBuffer(maxBytes: number) {
           const chunk = piece.buffers.shift()
           if (chunk) {
             add(piece, -chunk.length)
-            waiting.delete(piece)
-            if (piece.buffers.length > 0) waiting.add(piece)
+            unread.delete(piece)
+            if (piece.buffers.length > 0) unread.add(piece)
           }
           return chunk
         },

@@ -13,9 +13,9 @@ export interface OpenedSource {
 }
 
 /**
- * Opens the file of a source for reading, or uses the handle in `source`. `close` does not close the handle of the
- * caller. Throws `NOT_A_PLAIN_FILE` for a symbolic link, a FIFO, a device or a folder. O_NONBLOCK prevents an open of a FIFO from
- * waiting for a writer.
+ * Opens the file of a source for reading, or uses the handle in `source`. `close` does not close
+ * the handle of the caller. Throws `NOT_A_PLAIN_FILE` for a symbolic link, a FIFO, a device or a
+ * folder. O_NONBLOCK prevents an open of a FIFO from waiting for a writer.
  */
 export async function openSource({ file, handle: callerHandle }: FileSource): Promise<OpenedSource> {
   const handle = callerHandle ?? (await openWithoutLinks(file))
@@ -33,8 +33,8 @@ export async function openSource({ file, handle: callerHandle }: FileSource): Pr
 }
 
 /**
- * Yields the bytes of an opened file from its start, in pieces of at most `pieceBytes`. Does not use or change the
- * descriptor's position.
+ * Yields the bytes of an opened file from its start, in pieces of at most `pieceBytes`. Does not
+ * use or change the descriptor's position.
  */
 export async function* readPieces(
   { handle, bytes }: Pick<OpenedSource, 'handle' | 'bytes'>,

@@ -8,8 +8,8 @@ import { type Disk, nodeDisk } from './disk.ts'
 import { openFileStorage } from './file-storage.ts'
 
 /**
- * One operation on the disk. Names are relative to the root; the random name of the temporary file is replaced by
- * `T`.
+ * One operation on the disk. Names are relative to the root; the random name of the temporary file
+ * is replaced by `T`.
  */
 type Step =
   | { op: 'create' | 'write' | 'sync' | 'syncFolder' | 'remove' | 'makeFolder'; path: string }
@@ -56,18 +56,19 @@ test('a power loss after any operation leaves no incomplete object, and loses no
 })
 
 test('the disk model detects a name that becomes durable before its bytes', () => {
-  const earlyRenameSteps: Step[] = [
+  const earlyLinkSteps: Step[] = [
     { op: 'create', path: 'T1' },
     { op: 'write', path: 'T1' },
     { op: 'link', from: 'T1', path: 'one' },
     { op: 'syncFolder', path: '' },
   ]
-  expect([...worstCase(earlyRenameSteps)]).toEqual([['one', false]])
+  expect([...worstCase(earlyLinkSteps)]).toEqual([['one', false]])
 })
 
 /**
- * Returns the worst allowed state of a disk after a power failure following these steps: a file has its bytes only if
- * it was synced after the last write. An object may be visible as soon as it is linked, and is certainly durable only
+ * Returns the objects in the worst allowed state of a disk after a power failure following these
+ * steps, and whether each has all of its bytes. A file has its bytes only if it was synced after
+ * the last write. An object may be visible as soon as it is linked, and is certainly durable only
  * when its folders are synced.
  */
 function worstCase(steps: readonly Step[]): Map<string, boolean> {
@@ -82,8 +83,8 @@ function worstCase(steps: readonly Step[]): Map<string, boolean> {
     if (step.op === 'makeFolder' || step.op === 'link') entries.add(step.path)
     if (step.op === 'syncFolder') for (const entry of entries) if (toParentFolder(entry) === step.path) durable.add(entry)
   }
-  // Incomplete objects count whether or not the name is durable; complete ones only if every folder on the path is
-  // durable.
+  // Incomplete objects count whether or not the name is durable; complete ones only if every folder
+  // on the path is durable.
   return new Map([...linked].filter(([name, good]) => !good || ancestors(name).every((path) => durable.has(path))))
 }
 
@@ -131,7 +132,7 @@ async function recordedStorage(folder: string) {
   return { steps, put: (name: string, bytes: Uint8Array) => storage.put(name, bytes) }
 }
 
-test('a file system without hard links gives the same guarantees', async () => {
+test('without hard links, the same bytes can be put again and other bytes are rejected', async () => {
   const rejectLink = () => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' }))
   const storage = await openFileStorage({ root: join(base, 'nolinks'), disk: { ...nodeDisk, link: rejectLink } })
   await storage.put('one', Buffer.from('x'))

@@ -17,7 +17,7 @@ export interface SignedRequest {
   method: 'GET' | 'HEAD'
   /** A valid object name; none of its characters needs escaping. */
   name: string
-  /** Time of the signature, in full seconds. */
+  /** Time of the signature. Milliseconds are dropped. */
   now: Date
   /** Lifetime of the URL in seconds. */
   seconds: number
@@ -76,7 +76,10 @@ function objectUrl({ endpoint, bucket, virtualHost = false }: SigningBucket, nam
   return url
 }
 
-/** Escapes a query parameter as AWS requires: everything except the unreserved characters of RFC 3986. */
+/**
+ * Escapes a query parameter as AWS requires: everything except the unreserved characters of RFC
+ * 3986.
+ */
 function escapeQuery(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 }

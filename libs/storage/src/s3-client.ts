@@ -17,8 +17,8 @@ export interface S3Options {
 }
 
 /**
- * Opens a bucket as an object store. Requests are attempted three times. The timeouts are a minute for each
- * request and five seconds for a connection.
+ * Opens a bucket as an object store. Requests are attempted at most three times. The timeouts are a
+ * minute for each request and five seconds for a connection.
  */
 export function openS3Storage(options: S3Options): ObjectStorage {
   return createS3Storage({ client: openS3Client(options), bucket: options.bucket })

@@ -37,20 +37,20 @@ import { isFileSource, openSource, readPieces } from './plain-file.ts'
 import { isNetworkError } from './storage-failure.ts'
 
 /**
- * Size of a part of a large object, and the maximum size of a small object. Each put has at most three parts in
- * memory.
+ * Size of a part of a large object, and the maximum size of a small object. Each put has at most
+ * three parts in memory.
  */
 const PART_BYTES = 16 << 20
-const CONCURRENT_PARTS = 2
+const MAX_CONCURRENT_PARTS = 2
 /** Maximum number of keys in one request (S3, DeleteObjects). */
 const MAX_KEYS_PER_DELETE = 1_000
 /** Mode of downloaded files. They are readable for ffmpeg, which runs as another user. */
 const FILE_MODE = 0o644
 
 /**
- * Creates an object store on a bucket of an S3 store. Objects are never replaced: writes are conditional
- * (`If-None-Match: *`), which the store must support. Small objects are stored with one request. Large ones are uploaded in parts
- * and become visible when they are complete.
+ * Creates an object store on a bucket of an S3 store. Objects are never replaced: writes are
+ * conditional (`If-None-Match: *`), which the store must support. Small objects are stored with one
+ * request. Large ones are uploaded in parts and become visible when they are complete.
  */
 export function createS3Storage({ client, bucket }: { client: S3Client; bucket: string }): ObjectStorage {
   const storage: ObjectStorage = {
@@ -63,7 +63,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
 
     async open(name, { range, signal } = {}) {
       const Key = checkObjectName(name)
-      if (range && !isRange(range)) throw new UnsatisfiableRange(await requireSize(name, signal))
+      if (range && !isValidRange(range)) throw new UnsatisfiableRange(await requireSize(name, signal))
       return withDomainErrors(
         name,
         async () => {
@@ -167,6 +167,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
   }
   return storage
 
+  /** Stores an object with one request, or in parts if it is larger than PART_BYTES. */
   async function putParts(Key: string, source: ObjectSource, { contentType, signal }: PutOptions): Promise<StoredBytes> {
     signal?.throwIfAborted()
     const target = { Bucket: bucket, Key }
@@ -192,7 +193,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       // The rejection is handled where the part is awaited.
       part.catch(() => {})
       parts.push(part)
-      await parts.at(-CONCURRENT_PARTS)
+      await parts.at(-MAX_CONCURRENT_PARTS)
     }
     try {
       for await (const part of splitIntoParts(source, signal)) {
@@ -217,9 +218,11 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       return result()
     } catch (error) {
       if (upload) await abortUpload(target, upload)
-      if (!alreadyExists(error)) throw error
+      if (!isExistsError(error)) throw error
       const stored = result()
       if (await hasSameBytes(Key, stored, signal)) return stored
+      // The other write is still running, and can fail.
+      if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 409) throw unavailable(error)
       throw new DomainError('exists', 'OBJECT_EXISTS', 'another object with this name is already stored')
     }
   }
@@ -232,8 +235,8 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
 
   async function abortUpload(target: { Bucket: string; Key: string }, upload: { UploadId: string | undefined; parts: Promise<unknown>[] }) {
     await Promise.allSettled(upload.parts)
-    // Remaining parts use space until the bucket's lifecycle rule deletes them. The original error is more important,
-    // so this one is ignored.
+    // Remaining parts use space until the bucket's lifecycle rule deletes them. The original error
+    // is more important, so this one is ignored.
     await client.send(new AbortMultipartUploadCommand({ ...target, UploadId: upload.UploadId })).catch(() => {})
   }
 
@@ -249,7 +252,10 @@ function requestOptions(abortSignal: AbortSignal | undefined) {
   return abortSignal ? { abortSignal } : {}
 }
 
-/** Runs `work` and converts errors of the SDK to domain errors. */
+/**
+ * Runs `work` and converts errors of the SDK to domain errors. Throws the result of `unsatisfiable`
+ * for status 416, and the reason of the signal if it is aborted.
+ */
 async function withDomainErrors<T>(
   name: string,
   work: () => Promise<T>,
@@ -270,7 +276,8 @@ async function withDomainErrors<T>(
   }
 }
 
-function alreadyExists(error: unknown): boolean {
+/** Returns whether a conditional write was rejected because the name exists or is being written. */
+function isExistsError(error: unknown): boolean {
   return error instanceof S3ServiceException && (error.$metadata.httpStatusCode === 412 || error.$metadata.httpStatusCode === 409)
 }
 
@@ -285,23 +292,24 @@ async function removeFile(file: string): Promise<void> {
   })
 }
 
-/** Yields the bytes in pieces of PART_BYTES; the last one may be shorter. */
+/** Yields the bytes in parts of PART_BYTES; the last one may be shorter. */
 async function* splitIntoParts(source: ObjectSource, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
   if (source instanceof Uint8Array) {
     const all = Buffer.from(source.buffer, source.byteOffset, source.byteLength)
     for (let from = 0; from < all.length; from += PART_BYTES) yield all.subarray(from, from + PART_BYTES)
     return
   }
-  if (!isFileSource(source)) return yield* joinPieces(source)
+  if (!isFileSource(source)) return yield* joinIntoParts(source)
   const opened = await openSource(source)
   try {
-    yield* joinPieces(readPieces(opened, PART_BYTES, signal))
+    yield* joinIntoParts(readPieces(opened, PART_BYTES, signal))
   } finally {
     await opened.close()
   }
 }
 
-async function* joinPieces(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Yields the bytes of a stream in parts of PART_BYTES. */
+async function* joinIntoParts(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of stream) {
@@ -320,7 +328,7 @@ async function* joinPieces(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 }
 
 /** Returns false for a range that S3 would reject or interpret differently. */
-function isRange(range: RangeRequest): boolean {
+function isValidRange(range: RangeRequest): boolean {
   if ('last' in range) return Number.isSafeInteger(range.last) && range.last > 0
   const { start, end = start } = range
   return Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end >= start

@@ -10,8 +10,9 @@ const FAILURE_REASONS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns whether an error of an operation on objects or files means that the store or the disk
- * failed. It returns false for a call with invalid arguments and for an error of another service.
+ * Returns whether an operation on objects or files failed because of the state of the store or the
+ * disk: it is unavailable, busy or full, rejected the request, or lacks or already has the object.
+ * It returns false for a call with invalid arguments and for an error of another service.
  */
 export function isStorageFailure(error: unknown): boolean {
   if (isDomainError(error)) return FAILURE_REASONS.has(error.reason)
@@ -19,7 +20,7 @@ export function isStorageFailure(error: unknown): boolean {
   return error instanceof S3ServiceException || isNetworkError(error) || isFileError(error)
 }
 
-/** Returns whether the connection to the store failed. */
+/** Returns whether the connection to the store failed or timed out. */
 export function isNetworkError(error: object): boolean {
   const code = 'code' in error ? String(error.code) : ''
   return (
@@ -28,7 +29,10 @@ export function isNetworkError(error: object): boolean {
   )
 }
 
-/** Failed system calls have `errno` and `syscall`. A failed start of a program has both, too, but is not a file error. */
+/**
+ * Failed system calls have `errno` and `syscall`. A failed start of a program has both, too, but is
+ * not a file error.
+ */
 function isFileError(error: object): boolean {
   return 'errno' in error && 'syscall' in error && !String(error.syscall).startsWith('spawn')
 }

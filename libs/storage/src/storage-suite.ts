@@ -9,7 +9,9 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ObjectStorage, RangeRequest } from './object-storage.ts'
 
-/** Tests that every store must pass. `open` returns an empty store and a function that closes it. */
+/**
+ * Tests that every store must pass. `open` returns an empty store and a function that closes it.
+ */
 export function storageSuite(title: string, open: () => Promise<{ storage: ObjectStorage; close(): Promise<void> }>): void {
   describe(title, () => {
     let storage: ObjectStorage
@@ -63,7 +65,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
         await expect(storage.put('planted/one', { file, move })).rejects.toMatchObject({ kind: 'invalid', reason: 'NOT_A_PLAIN_FILE' })
         expect((await lstat(file)).isFile()).toBe(false)
       }
-      expect(await listed('planted')).toEqual([])
+      expect(await listNames('planted')).toEqual([])
     })
 
     test.each([[false], [true]])('the descriptor decides which bytes are stored; with move %p', async (move) => {
@@ -76,7 +78,8 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
         await rename(`${file}-other`, file)
         const name = `descriptor/${move}`
         const outcome = await storage.put(name, { file, handle, move }).catch((error: unknown) => error)
-        // A store that keeps the file itself rejects the replaced file; a store that copies has read the descriptor.
+        // A store that keeps the file itself rejects the replaced file; a store that copies has
+        // read the descriptor.
         if (await storage.stat(name)) expect(String(await read(name))).toBe('checked')
         else expect(outcome).toMatchObject({ reason: 'FILE_REPLACED' })
       } finally {
@@ -84,7 +87,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       }
     })
 
-    test('a descriptor that was read before is stored from its start', async () => {
+    test('a file whose descriptor was read before is stored from its start', async () => {
       const file = join(scratch, 'read-before')
       await writeFile(file, 'from the start')
       const handle = await openFile(file)
@@ -152,17 +155,17 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
     })
 
     test.each<[string, RangeRequest]>([
-      ['begins after the end', { start: 10 }],
-      ['is turned round', { start: 5, end: 4 }],
-      ['has no last byte', { last: 0 }],
-      ['is not of whole numbers', { start: 0.5 }],
+      ['starts after the end', { start: 10 }],
+      ['ends before it starts', { start: 5, end: 4 }],
+      ['has a length of 0', { last: 0 }],
+      ['has a fraction', { start: 0.5 }],
       ['is negative', { start: -1 }],
     ])('a range that %s is rejected with the size of the object', async (_, range) => {
       await storage.put('range/digits', Buffer.from('0123456789'))
       await expect(storage.open('range/digits', { range })).rejects.toMatchObject({ reason: 'RANGE_NOT_SATISFIABLE', bytes: 10 })
     })
 
-    test('a missing object is reported as such', async () => {
+    test('open and download of a missing object throw OBJECT_NOT_FOUND, and the other methods report that it does not exist', async () => {
       await expect(storage.open('no/such')).rejects.toMatchObject({ kind: 'not_found', reason: 'OBJECT_NOT_FOUND' })
       await expect(storage.download('no/such', join(scratch, 'none'))).rejects.toMatchObject({ reason: 'OBJECT_NOT_FOUND' })
       expect(await storage.stat('no/such')).toBeUndefined()
@@ -173,14 +176,14 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
     test('a list contains exactly the objects below the prefix, in byte order', async () => {
       const names = ['list/1/a-b', 'list/1/a/c', 'list/1/a0', 'list/1/b/c/d', 'list/10/a', 'list/1.x']
       for (const name of names) await storage.put(name, Buffer.from(name))
-      expect(await listed('list/1')).toEqual(['list/1/a-b', 'list/1/a/c', 'list/1/a0', 'list/1/b/c/d'])
-      expect(await listed('list/1/')).toEqual(await listed('list/1'))
-      expect(await listed('list')).toEqual([...names].sort())
-      expect(await listed('')).toEqual(expect.arrayContaining(names))
-      expect(await listed('list/1/a-b')).toEqual([])
+      expect(await listNames('list/1')).toEqual(['list/1/a-b', 'list/1/a/c', 'list/1/a0', 'list/1/b/c/d'])
+      expect(await listNames('list/1/')).toEqual(await listNames('list/1'))
+      expect(await listNames('list')).toEqual([...names].sort())
+      expect(await listNames('')).toEqual(expect.arrayContaining(names))
+      expect(await listNames('list/1/a-b')).toEqual([])
     })
 
-    test('folders returns those directly below the prefix', async () => {
+    test('folders returns only the folders directly below the prefix', async () => {
       for (const name of ['tree/1/a', 'tree/1/b/c', 'tree/10/a', 'tree/x']) await storage.put(name, Buffer.from('x'))
       const folders = async (prefix: string) => {
         const names: string[] = []
@@ -196,14 +199,14 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(await folders('')).toContain('tree')
     })
 
-    test('deleting a prefix does not delete names that only start with it', async () => {
+    test('deleting a prefix does not delete names that only start with its text, and deleted names can be used again', async () => {
       for (const name of ['gone/1/a', 'gone/1/b/c', 'gone/10/a', 'gone/1-x']) await storage.put(name, Buffer.from('x'))
       expect(await storage.deletePrefix('gone/1')).toBe(2)
-      expect(await listed('gone')).toEqual(['gone/1-x', 'gone/10/a'])
+      expect(await listNames('gone')).toEqual(['gone/1-x', 'gone/10/a'])
       expect(await storage.delete('gone/1-x')).toBe(true)
       expect(await storage.delete('gone/1-x')).toBe(false)
       await expect(storage.deletePrefix('')).rejects.toMatchObject({ kind: 'invalid' })
-      await storage.put('gone/1/a', Buffer.from('again, and otherwise'))
+      await storage.put('gone/1/a', Buffer.from('other bytes'))
     })
 
     test('an opened object can be read to its end after it was deleted', async () => {
@@ -219,13 +222,13 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
     })
 
     test('concurrent puts and deletes in one folder do not fail', async () => {
-      const turns = Array.from({ length: 20 }, async (_, i) => {
+      const rounds = Array.from({ length: 20 }, async (_, i) => {
         await storage.put(`busy/folder/deep/${i}`, Buffer.from(`${i}`))
         expect(String(await read(`busy/folder/deep/${i}`))).toBe(`${i}`)
         await storage.delete(`busy/folder/deep/${i}`)
       })
-      await Promise.all(turns)
-      expect(await listed('busy')).toEqual([])
+      await Promise.all(rounds)
+      expect(await listNames('busy')).toEqual([])
     })
 
     test('a download replaces an existing file with the object', async () => {
@@ -235,7 +238,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       await storage.put('download/one', bytes)
       expect(await storage.download('download/one', target)).toEqual({ bytes: 10_000 })
       expect(await readFile(target)).toEqual(bytes)
-      // Must be readable by programs that run as another user.
+      // Programs that run as another user read the file.
       expect((await stat(target)).mode & 0o044).toBe(0o044)
       await rm(target)
       expect(await read('download/one')).toEqual(bytes)
@@ -259,7 +262,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       })
       await expect(storage.put('cut/two', endless, { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' })
       await expect(storage.put('cut/three', Buffer.from('x'), { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' })
-      expect(await listed('cut')).toEqual([])
+      expect(await listNames('cut')).toEqual([])
       expect(endless.destroyed).toBe(true)
     })
 
@@ -271,7 +274,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       await expect(opening).rejects.toMatchObject({ name: 'AbortError' })
     })
 
-    test.each(badNames)('the name %j is rejected by every method', async (name) => {
+    test.each(badNames)('the name %j is rejected by put, open, stat, delete, download and deletePrefix', async (name) => {
       const domainError = { kind: 'invalid', reason: 'BAD_OBJECT_NAME' }
       await expect(storage.put(name, Buffer.from('x'))).rejects.toMatchObject(domainError)
       await expect(storage.open(name)).rejects.toMatchObject(domainError)
@@ -286,14 +289,14 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
       expect(name).toHaveLength(512)
       await storage.put(name, Buffer.from('long'))
       expect(String(await read(name))).toBe('long')
-      expect(await listed('a'.repeat(170))).toEqual([name])
+      expect(await listNames('a'.repeat(170))).toEqual([name])
     })
 
     async function read(name: string): Promise<Buffer> {
       return buffer((await storage.open(name)).stream)
     }
 
-    async function listed(prefix: string): Promise<string[]> {
+    async function listNames(prefix: string): Promise<string[]> {
       const names: string[] = []
       for await (const { name } of storage.list(prefix)) names.push(name)
       return names

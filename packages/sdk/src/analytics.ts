@@ -29,6 +29,16 @@ export class Analytics {
     return this.#api.list('listViewsByVideo', { query })
   }
 
+  /** Lists a row for each value of a dimension, such as `country`. */
+  viewsByDimension(query: Query<'listViewsByDimension'> = {}): Promise<Result<'listViewsByDimension'>> {
+    return this.#api.call('listViewsByDimension', { query })
+  }
+
+  /** Lists a row for each value of a dimension, of one video. */
+  videoViewsByDimension(videoId: string, query: Query<'listVideoViewsByDimension'> = {}): Promise<Result<'listVideoViewsByDimension'>> {
+    return this.#api.call('listVideoViewsByDimension', { path: { video_id: videoId }, query })
+  }
+
   /** Returns the totals of one video. */
   videoViews(videoId: string, query: Query<'getVideoViews'> = {}): Promise<Result<'getVideoViews'>> {
     return this.#api.call('getVideoViews', { path: { video_id: videoId }, query })
@@ -44,7 +54,7 @@ export class Analytics {
     return this.#api.call('getRealtimeViews')
   }
 
-  /** Returns all views of a period as lines of JSON, or as CSV. */
+  /** Returns all views of a period as lines of JSON, or as CSV, by language or by a dimension. */
   export(query: Query<'exportAnalytics'> = {}): Promise<string> {
     return this.#api.call('exportAnalytics', { query })
   }

@@ -50,7 +50,8 @@ export function createCaller(transport: Transport, organisationId: string | unde
     const { signal, timeoutMs, idempotencyKey, body, contentType, ifMatch, onResponse } = args
     const organisation = organisationId !== undefined && acceptsOrganisation ? { organisation_id: organisationId } : {}
     const query = method === 'GET' ? { ...organisation, ...args.query } : args.query
-    const payload = method === 'POST' && isObject(args.payload ?? {}) ? { ...organisation, ...(args.payload as object) } : args.payload
+    const isRecord = isObject(args.payload ?? {}) && !Array.isArray(args.payload)
+    const payload = method === 'POST' && isRecord ? { ...organisation, ...(args.payload as object) } : args.payload
     const hasPayload =
       body === undefined && (args.payload !== undefined || (method === 'POST' && Object.keys(payload as object).length > 0))
     if (method === 'POST' && idempotencyKey !== undefined && !/^.{1,255}$/.test(idempotencyKey)) {

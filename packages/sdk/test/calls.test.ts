@@ -47,12 +47,15 @@ describe('requests', () => {
     await vitascope.call('createFolder', { payload: { name: 'Trailers' } })
     await vitascope.call('createFolder', { payload: { name: 'Trailers', organisation_id: '8' } })
     await vitascope.call('updateUser', { path: { email_or_user_id: '5' }, payload: { first_name: 'Ada' } })
+    // A list is not a record.
+    await vitascope.call('addVideoMetadata', { path: { video_id: '5' }, payload: [{ name: 'genre', value: 'news' }] })
     expect(server.requests.map(({ path, body }) => path + body)).toEqual([
       '/v2/analytics/views/7',
       '/v2/webhook?organisation_id=7',
       '/v2/folder{"organisation_id":"7","name":"Trailers"}',
       '/v2/folder{"organisation_id":"8","name":"Trailers"}',
       '/v2/user/5{"first_name":"Ada"}',
+      '/v2/metadata/5[{"name":"genre","value":"news"}]',
     ])
   })
 

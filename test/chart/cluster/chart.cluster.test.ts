@@ -16,7 +16,7 @@ import { openCluster } from './support/cluster.ts'
 jest.setTimeout(300_000)
 
 const cluster = openCluster()
-/** Built-in kinds of Kubernetes. */
+/** API versions of the kinds that are part of Kubernetes. */
 const BUILT_IN_API_VERSION =
   /^(v1|(apps|batch|policy)\/v1|autoscaling\/v2|(networking|rbac\.authorization|admissionregistration|scheduling|storage)\.k8s\.io\/v1)$/
 const selectBuiltIn = (manifests: readonly Manifest[]) => manifests.filter(({ apiVersion }) => BUILT_IN_API_VERSION.test(apiVersion))
@@ -88,7 +88,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     api = openJobsClient(settings, new AbortController().signal)
     // A policy takes effect a moment after its creation.
     await waitFor(() => renderError((pod) => ({ ...pod, hostNetwork: true })).then((output) => output.includes('part of the node')), {
-      describe: 'the policy to hold',
+      describe: 'the admission policy to take effect',
       timeout: 60_000,
     })
   })
@@ -100,7 +100,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     if (job.spec?.template.spec) job.spec.template.spec = change(job.spec.template.spec)
     return job
   }
-  /** Returns the rejection; empty if the Job was created. */
+  /** Returns the message of the rejection, or an empty text if the Job was created. */
   const rejectedBy = (job: V1Job) =>
     api.create(job).then(
       () => '',
@@ -225,7 +225,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     const policies = (manifests: Manifest[]) => [find(manifests, 'ValidatingAdmissionPolicy', 'encode')]
     cluster.kubectl(['replace', '-f', '-'], policies(release({ encodingImage: { tag: 'next' } }, 2)))
     await waitFor(() => rejectedBy(buildJob()).then((output) => output.includes('image of the workers')), {
-      describe: 'the policy of the next release to hold',
+      describe: 'the admission policy of the next release to take effect',
       timeout: 60_000,
     })
     const key = { namespace: jobs, name: job.metadata?.name ?? '' }
@@ -245,7 +245,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       Object.assign(spec.template.spec ?? {}, { nodeSelector, tolerations: [...pod.tolerations, { key: 'spot', operator: 'Exists' }] })
     })
     expect(admitted.spec).toMatchObject({ suspend: false, parallelism: 3, template: { spec: { nodeSelector } } })
-    // The policy does not apply to other users in other namespaces.
+    // In the same namespace, the policy does not apply to other users, such as the administrator here.
     await cluster.batch.createNamespacedJob({
       namespace: jobs,
       body: buildJob((spec) => container(spec, { image: 'of/others:1' })),
@@ -254,7 +254,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     await cluster.batch.deleteNamespacedJob({ ...key, propagationPolicy: 'Background' })
     cluster.kubectl(['replace', '-f', '-'], policies(release()))
     await waitFor(() => rejectedBy(buildJob()).then((output) => output === ''), {
-      describe: 'the policy of before to hold',
+      describe: 'the admission policy of the first release to take effect again',
       timeout: 60_000,
     })
   })

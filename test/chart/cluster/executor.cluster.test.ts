@@ -13,7 +13,7 @@ import { buildLongProbe, createStandInWorker } from '../../../apps/encoding/test
 import { createKubelet, openCluster } from './support/cluster.ts'
 
 const TIMEOUT_MS = 60_000
-/** Longer than any watch, election lease or retry delay. */
+/** Duration of the outage. It is longer than any watch, election lease or retry delay. */
 const AWAY_MS = 60_000
 jest.setTimeout(5 * TIMEOUT_MS)
 
@@ -55,7 +55,7 @@ beforeEach(async () => {
 afterEach(() => service.stop())
 afterAll(() => environment.close())
 
-/** A pod that complies with the restricted standard. */
+/** Returns a pod template that complies with the restricted standard. */
 function restricted(): KubernetesSettings['template'] {
   const { template } = kubernetesSettings()
   const capabilities = { drop: ['ALL'] }
@@ -95,7 +95,7 @@ async function make(chunk: number): Promise<void> {
     { workerId: `p${chunk}:a`, requestId: '', waitSeconds: 0, jobId, chunk, planVersion, anyChunk: false },
     service.call,
   )
-  if (!task) throw new Error(`chunk ${chunk} cannot be had`)
+  if (!task) throw new Error(`chunk ${chunk} cannot be leased`)
   await worker.complete(task, await worker.make(task))
 }
 

@@ -15,9 +15,9 @@ const kubeconfig = toKubeconfigPath(location.folder, 'admin')
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-chart-cluster-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Runs one of the two programs. Returns both outputs as one text. */
+/** Runs helm or kubectl. Returns the exit code, and stdout and stderr as one text. */
 function run(program: string | undefined, args: readonly string[]): { code: number; output: string } {
-  if (program === undefined) throw new Error('helm and kubectl are not here')
+  if (program === undefined) throw new Error('helm and kubectl are not installed')
   const { status, stdout, stderr } = spawnSync(program, ['--kubeconfig', kubeconfig, ...args], {
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
@@ -26,7 +26,7 @@ function run(program: string | undefined, args: readonly string[]): { code: numb
 }
 const kubectl = (...args: string[]) => run(kubectlPath(), args)
 const helm = (...args: string[]) => run(helmPath(), args)
-/** Throws unless the program succeeded. */
+/** Returns the output. Throws it if the program failed. */
 function must({ code, output }: { code: number; output: string }): string {
   if (code !== 0) throw new Error(output)
   return output
@@ -59,8 +59,8 @@ describeChart('a release', () => {
     const key = () =>
       must(kubectl('get', 'secret', 'videos-vitascope-keys', '--namespace', 'upgrades', '-o', 'jsonpath={.data.master-key}'))
     must(helm('upgrade', '--install', ...release(previousChart, previousValues)))
-    const newKey = key()
-    expect(newKey.length).toBeGreaterThan(40)
+    const firstKey = key()
+    expect(firstKey.length).toBeGreaterThan(40)
     const claims = () => must(kubectl('get', 'persistentvolumeclaims', '--namespace', 'upgrades', '-o', 'name'))
     await waitFor(() => claims().includes('spool-') && claims().includes('data-'), { timeout: 60_000 })
     must(helm('upgrade', ...release(chart, values)))
@@ -73,7 +73,7 @@ describeChart('a release', () => {
     )
     must(helm('rollback', 'videos', '2', '--namespace', 'upgrades', '--no-hooks'))
     must(helm('upgrade', ...release(chart, values, '--set', 'analytics.spool.enabled=false')))
-    expect(key()).toBe(newKey)
+    expect(key()).toBe(firstKey)
     must(helm('uninstall', 'videos', '--namespace', 'upgrades', '--no-hooks'))
     const remaining = must(kubectl('get', 'secrets,persistentvolumeclaims', '--namespace', 'upgrades', '-o', 'name'))
     expect(remaining.split('\n').sort()).toEqual([

@@ -40,7 +40,11 @@ async function countChanges(): Promise<{ pod: string; accepted: number; rejected
     items.map(async ({ metadata }) => {
       const pod = metadata?.name ?? ''
       const text = await kubectl('get', '--raw', `/api/v1/namespaces/${NAMESPACE}/pods/${pod}:9090/proxy/metrics`)
-      const figure = (name: string) => Number(new RegExp(`^${name}[{][^}]*[}] (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+      const figure = (name: string) => {
+        const [, value] = new RegExp(`^${name}[{][^}]*[}] (\\d+)$`, 'm').exec(text) ?? []
+        if (value === undefined) throw new Error(`pod ${pod} has no metric ${name}`)
+        return Number(value)
+      }
       return { pod, accepted: figure('vitascope_tls_changes_total'), rejected: figure('vitascope_tls_rejected_changes_total') }
     }),
   )

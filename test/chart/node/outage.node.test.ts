@@ -8,7 +8,7 @@ import { OUTSIDE } from './support/outside.ts'
 import { NAMESPACE, prepareRelease, type Release } from './support/release.ts'
 
 jest.setTimeout(1_200_000)
-/** Longer than liveness probes would tolerate. */
+/** Duration of the outage. It is longer than failing liveness probes would be tolerated. */
 const AWAY_MS = 120_000
 const OF_DATABASE = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']
 
@@ -37,8 +37,11 @@ describeChart('a database outage', () => {
     const before = await restarts()
     const stopMs = performance.now()
     await scale(0)
-    const areReady = async (ready: boolean) =>
-      (await pods()).filter(({ component }) => OF_DATABASE.includes(component)).every(({ isReady }) => isReady === ready)
+    const areReady = async (ready: boolean) => {
+      const ofDatabase = (await pods()).filter(({ component }) => OF_DATABASE.includes(component))
+      expect(new Set(ofDatabase.map(({ component }) => component))).toEqual(new Set(OF_DATABASE))
+      return ofDatabase.every(({ isReady }) => isReady === ready)
+    }
     await waitFor(() => areReady(false), { timeout: 90_000, interval: 500, describe: 'the services to be not ready' })
     const off = performance.now()
     await new Promise((resolve) => setTimeout(resolve, AWAY_MS - (off - stopMs)))

@@ -30,7 +30,7 @@ const edges: Record<string, string[]> = {
   encoding: ['catalogue:50051', 'postgres:5432', 'objects:7070', API],
   worker: ['encoding:50051', 'objects:7070'],
   encode: ['encoding:50051', 'objects:7070'],
-  // A pod in the namespace of Jobs without the label of a Job.
+  // A pod in the namespace of Jobs whose component label is not that of a Job.
   unlabelled: ['objects:7070'],
   delivery: ['catalogue:50051', 'encoding:50051', 'objects:7070'],
   collaboration: ['auth:50051', 'catalogue:50051', 'postgres:5432'],
@@ -93,8 +93,8 @@ function buildWaitingPod(name: string, namespace: string, instance: string): obj
 }
 
 /**
- * Returns every port of every pod except Kubernetes' own, the API server, DNS, and an unrelated
- * address.
+ * Returns the address and port of each tested target by name: the declared ports of the first container
+ * of every pod, DNS, and the API server.
  */
 function targets(): Record<string, [string, number]> {
   const probes: Record<string, [string, number]> = { [API]: [NETWORK.node, 16443] }

@@ -93,7 +93,7 @@ const computeMedianCosts = (costs: readonly Cost[]): Cost => ({
 })
 
 describeChart('chunked encoding', () => {
-  test('is faster on two pods than on one, with the same frames and little more CPU time than plain ffmpeg', async () => {
+  test('is faster on two pods than on one, with the same frames as plain ffmpeg', async () => {
     const bares: Cost[] = []
     for (const name of ROUNDS > 1 ? ['cascade', 'split', 'filtered-images'] : ['cascade']) {
       bares.push(await bare.run(name))
@@ -113,8 +113,8 @@ describeChart('chunked encoding', () => {
     const frames = parseHashes(await hashFrames(file)).split(',')
     expect(frames).toHaveLength(60 * MINUTES * 30)
     expect(frames.slice(0, FIRST_FRAMES).join()).toBe(await bare.getFrames('h264_1200', FIRST_FRAMES))
-    // Other load of the machine affects the figures. They are printed above; this check holds on
-    // any machine.
+    // Other load of the machine affects the figures. The CPU times are printed above and not checked.
+    // This comparison holds on any machine.
     expect(ofTwo.wallSeconds).toBeLessThan(ofOne.wallSeconds)
   })
 })

@@ -82,7 +82,7 @@ describeChart('an upgrade', () => {
     for (let turn = 1; turn <= 5; turn++) lost.push(...(await replaceUnderLoad(`100 a second, turn ${turn}`, 100, replaceEveryPod)).lost)
     const ended = ends.stop()
     const slowest = Math.max(...ended.map(({ seconds }) => seconds)) - PRE_STOP_SECONDS
-    console.log(`${ended.length} pods ended, the slowest ${slowest} s after its deletion`)
+    console.log(`${ended.length} pods ended, the slowest ${slowest} s after its preStop delay`)
     expect(lost).toEqual([])
     expect(ended.length).toBeGreaterThanOrEqual(5 * components.filter((component) => component !== 'web').length)
     expect(ended.filter(({ exitCode }) => exitCode !== 0)).toEqual([])
@@ -93,7 +93,7 @@ describeChart('an upgrade', () => {
 
   // The log level differs each time, because unchanged pods are not replaced.
   test.each(['warn', 'error', 'info'])(
-    'that replaces all components at once loses none of 50 calls per second, to the level %s',
+    'that replaces all components at once, with the log level %s, loses none of 50 calls per second',
     async (logLevel) => {
       expect((await replaceUnderLoad(`helm upgrade, ${logLevel}`, 50, () => scene.platform.upgrade({ logLevel }))).lost).toEqual([])
     },

@@ -16,7 +16,7 @@ export const previousChart = join(import.meta.dirname, '../previous/vitascope-0.
 /** Commit of the packed chart. */
 export const PREVIOUS_COMMIT = 'e530430'
 
-/** Tests that require Helm; skipped without it. */
+/** Defines tests that require Helm. They are skipped if Helm is not installed. */
 export const describeChart = helmPath() === undefined ? describe.skip : describe
 
 /** The components in the order of values.yaml. */
@@ -131,8 +131,8 @@ export function getComponent({ metadata }: Manifest): string | undefined {
 }
 
 /**
- * Returns workloads and Jobs with their pods, including the pod template of encoding's Jobs (as the
- * component `encode`).
+ * Returns workloads, Jobs, CronJobs and ScaledJobs with their pods, and the pod template of encoding's
+ * Jobs as the component `encode`.
  */
 export function workloads(manifests: readonly Manifest[]): { manifest: Manifest; component: string; pod: PodSpec }[] {
   const fromWorkloads = manifests

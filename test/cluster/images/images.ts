@@ -54,7 +54,7 @@ export async function provideImages(): Promise<ImageArchive[]> {
   return archives
 }
 
-/** Same for a Docker daemon: loads the images of `COMPOSE_IMAGES`. */
+/** Builds the images of `COMPOSE_IMAGES` in the same way, and loads them into a Docker daemon. */
 export async function provideComposeImages(docker: (...args: string[]) => Promise<string>): Promise<void> {
   const base = await provideBase()
   await provideOutside(base, {
@@ -100,7 +100,7 @@ export async function provideCommitImages(commit: string): Promise<Record<'serve
   return { server: await archive(names.server), encoding: await archive(names.encoding) }
 }
 
-/** Builds from `source`, which is a checkout. */
+/** Builds our own images from `source`, which is the folder of a checkout. */
 async function buildImagesFor(names: Readonly<Record<'server' | 'encoding', string>>, source: string, base: string): Promise<void> {
   for (const target of ['server', 'encoding'] as const) {
     console.log(`building the image of ${target} …`)

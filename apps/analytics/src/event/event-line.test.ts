@@ -12,17 +12,23 @@ const received = {
   language: '',
   subtitle: '',
   quality: { startupMs: 1, stalls: 2, stalledMs: 3, switches: 4, error: 'a\tb' },
+  referrer: 'www.example.com',
   knownViewOnly: false,
 }
-const line = toLine(toStoredEvent(received, { organisationId: '1', durationMs: 0, receivedMs: 0, visitor: undefined }), '1970-01-01')
+const software = { device: 'tv', browser: 'other', os: 'linux', country: 'DE' }
+const line = toLine(
+  toStoredEvent(received, { organisationId: '1', durationMs: 0, receivedMs: 0, visitor: undefined, software }),
+  '1970-01-01',
+)
 
 test('a line has one value for each column except the batch id', () => {
   expect(line.split('\t')).toHaveLength(COLUMNS.split(',').length - 1)
-  expect(line).toMatch(/\ta\\tb\t4\n$/)
+  expect(line).toMatch(/\ta\\tb\t4\ttv\/other\/linux\/DE\/example.com\n$/)
 })
 
-test('a line of the previous version gets the missing column, and a complete line is not changed', () => {
-  const earlier = line.replace(/\t4\n$/, '\n')
-  expect(completeLine(earlier)).toBe(line.replace(/\t4\n$/, '\t\\N\n'))
+test('a line of an earlier version gets the missing columns, and a complete line is not changed', () => {
+  const [previous, earlier] = [line.replace(/\t[^\t]*\n$/, '\n'), line.replace(/\t[^\t]*\t[^\t]*\n$/, '\n')]
+  expect(completeLine(previous)).toBe(previous.replace(/\n$/, '\t\\N\n'))
+  expect(completeLine(earlier)).toBe(earlier.replace(/\n$/, '\t\\N\t\\N\n'))
   expect(completeLine(line)).toBe(line)
 })

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../view/event-row.ts'
 
 /** The columns of an event. The first column, `batch_id`, is added when the batch is written. */
 export const COLUMNS = `batch_id, day, at_ms, received_ms, organisation_id, video_id, view_id, type, duration_ms, position_ms, watched,
-  rewatched, language, subtitle, visitor, startup_ms, stalls, stalled_ms, error, switches`
+  rewatched, language, subtitle, visitor, startup_ms, stalls, stalled_ms, error, switches, client`
 
 /**
  * Returns an event as a line of COPY's text format, without the first column. The line is built as
@@ -16,15 +16,17 @@ export function toLine(event: StoredEvent, day: string): string {
   const qualityColumns = quality ? `${quality.startupMs ?? NULL}\t${quality.stalls}\t${quality.stalledMs}` : `${NULL}\t${NULL}\t${NULL}`
   const visitorColumn = visitor === undefined ? NULL : `\\\\x${visitor}`
   const switchesColumn = quality ? quality.switches : NULL
-  return `${day}\t${event.atMs}\t${event.receivedMs}\t${idColumns}\t${playbackColumns}\t${visitorColumn}\t${qualityColumns}\t${escapeCopyText(event.error)}\t${switchesColumn}\n`
+  const clientColumn = event.client === '' ? NULL : escapeCopyText(event.client)
+  return `${day}\t${event.atMs}\t${event.receivedMs}\t${idColumns}\t${playbackColumns}\t${visitorColumn}\t${qualityColumns}\t${escapeCopyText(event.error)}\t${switchesColumn}\t${clientColumn}\n`
 }
 
 /**
  * Returns a line of this or an earlier version with all columns. A spool can contain lines without
- * `switches`, the last column. Texts contain no tabs, because COPY's format escapes them.
+ * the last columns, `switches` and `client`. Texts contain no tabs, because COPY's format escapes them.
  */
 export function completeLine(line: string): string {
-  return line.split('\t').length < LINE_COLUMNS ? `${line.slice(0, -1)}\t${NULL}\n` : line
+  const missing = LINE_COLUMNS - line.split('\t').length
+  return missing > 0 ? `${line.slice(0, -1)}${`\t${NULL}`.repeat(missing)}\n` : line
 }
 
 /** Number of columns of a line, which has no batch id. */

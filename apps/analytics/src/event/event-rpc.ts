@@ -1,3 +1,4 @@
+import type { Countries } from '@vitascope/country'
 import { invalid } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { requireService } from '@vitascope/principal'
@@ -13,6 +14,7 @@ import { BOT, findFault, type ReceivedEvent, type Rejection, TOO_MANY_VIEWS, toS
 import type { EventWriter } from './event-writer.ts'
 import type { CountRejected } from './rejected-events.ts'
 import { type StoredViews, storedViewKey } from './stored-views.ts'
+import { parseUserAgent } from './user-agent.ts'
 import type { Visitors } from './visitor.ts'
 
 const MAX_EVENTS_PER_REQUEST = 100
@@ -29,6 +31,7 @@ export interface EventParts {
   videos: Pick<VideoDirectory, 'findExisting'>
   visitors: Pick<Visitors, 'findId'>
   views: StoredViews
+  countries: Pick<Countries, 'find'>
   countRejected: CountRejected
   metrics: Metrics
   now?: () => number
@@ -39,6 +42,7 @@ export function eventHandlers({
   videos,
   visitors,
   views,
+  countries,
   countRejected,
   metrics,
   now = Date.now,
@@ -54,6 +58,7 @@ export function eventHandlers({
     }: { videosById: ReadonlyMap<string, Video>; storedViews: ReadonlySet<string>; receivedMs: number },
   ) => {
     const validEvents: StoredEvent[] = []
+    const software = { ...parseUserAgent(userAgent), country: toCountry(countries.find(clientAddress)) }
     const visitorsByDay = new Map<string, string | undefined>()
     const rejections: (Rejection & { index: number })[] = []
     for (const [index, event] of events.entries()) {
@@ -67,7 +72,7 @@ export function eventHandlers({
       const visitor = visitorsByDay.get(day) ?? (await visitors.findId({ address: clientAddress, userAgent, day }))
       visitorsByDay.set(day, visitor)
       const { organisationId, durationMs, languages } = video
-      validEvents.push(toStoredEvent(event, { organisationId, durationMs, languages, receivedMs, visitor }))
+      validEvents.push(toStoredEvent(event, { organisationId, durationMs, languages, receivedMs, visitor, software }))
     }
     return { validEvents, rejections }
   }
@@ -131,11 +136,16 @@ function findViewFault(event: ReceivedEvent, storedViews: ReadonlySet<string>): 
 }
 
 function requireCount(field: string, list: readonly unknown[], max: number): void {
-  if (list.length === 0 || list.length > max) throw invalid([{ field, message: `must be 1 to ${max}` }])
+  if (list.length === 0 || list.length > max) throw invalid([{ field, message: `must have 1 to ${max} items` }])
 }
 
 function toReceivedEvent(event: Event): ReceivedEvent {
-  const { videoId, viewId, atMs, positionSeconds, watched, rewatched, language, subtitle, quality, knownViewOnly } = event
+  const { videoId, viewId, atMs, positionSeconds, watched, rewatched, language, subtitle, quality, referrer, knownViewOnly } = event
   const type = TYPE_NUMBERS[event.type] ?? 0
-  return { videoId, viewId, type, atMs, positionSeconds, watched, rewatched, language, subtitle, quality, knownViewOnly }
+  return { videoId, viewId, type, atMs, positionSeconds, watched, rewatched, language, subtitle, quality, referrer, knownViewOnly }
+}
+
+/** Returns a code of ISO 3166-1, or an empty text if the country is unknown. */
+function toCountry(code: string | undefined): string {
+  return code !== undefined && /^[A-Z]{2}$/.test(code) ? code : ''
 }

@@ -15,6 +15,7 @@ const received = {
   language: '',
   subtitle: '',
   quality: undefined,
+  referrer: '',
   knownViewOnly: false,
 }
 const events = (count: number): StoredEvent[] =>

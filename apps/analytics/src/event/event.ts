@@ -1,7 +1,10 @@
 import { isStorable } from '@vitascope/request'
 import type { Video } from '../video/video-store.ts'
+import { type Client, formatClient } from '../view/dimension.ts'
 import type { StoredEvent } from '../view/event-row.ts'
 import { toReportedLanguage } from './language.ts'
+import { toReferrerDomain } from './referrer.ts'
+import type { ClientSoftware } from './user-agent.ts'
 
 /** An event with the numbers that the player has sent. */
 export interface ReceivedEvent {
@@ -16,6 +19,8 @@ export interface ReceivedEvent {
   language: string
   subtitle: string
   quality: { startupMs?: number | undefined; stalls: number; stalledMs: number; switches: number; error: string } | undefined
+  /** Host of the page with the player or with the link to it. */
+  referrer: string
   /** If true, the event only counts if its view is already stored. */
   knownViewOnly: boolean
 }
@@ -103,7 +108,12 @@ function findQualityFault(quality: ReceivedEvent['quality']): Rejection | undefi
 /** Returns the event to store. Times are rounded to milliseconds. Languages become the languages of reports. */
 export function toStoredEvent(
   event: ReceivedEvent,
-  { languages = [], ...context }: Pick<StoredEvent, 'organisationId' | 'durationMs' | 'receivedMs' | 'visitor'> & Pick<Video, 'languages'>,
+  {
+    languages = [],
+    software,
+    ...context
+  }: Pick<StoredEvent, 'organisationId' | 'durationMs' | 'receivedMs' | 'visitor'> &
+    Pick<Video, 'languages'> & { software?: ClientSoftware & Pick<Client, 'country'> },
 ): StoredEvent {
   const { positionSeconds, quality } = event
   return {
@@ -124,6 +134,7 @@ export function toStoredEvent(
       switches: Math.round(quality.switches),
     },
     error: quality?.error ?? '',
+    client: software ? formatClient({ ...software, referrer: toReferrerDomain(event.referrer) }) : '',
   }
 }
 

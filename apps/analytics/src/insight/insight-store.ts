@@ -23,7 +23,8 @@ export interface QualityDay {
 export interface InsightStore {
   /** Returns the heatmap for the most frequent duration of the video. A replaced source can change the duration. */
   findHeatmap(videoId: string, period: Period): Promise<Heatmap | undefined>
-  countLiveViews(organisationId: string): Promise<{ views: number; videos: { videoId: string; views: number }[] }>
+  /** Returns the number of live views, the videos with the most of them, and the number of recent views. */
+  countLiveViews(organisationId: string): Promise<{ views: number; videos: { videoId: string; views: number }[]; recentViews: number }>
   listViewerDays(
     organisationId: string,
     videoId: string,
@@ -37,7 +38,9 @@ export interface InsightStore {
 
 /** A view is live for this time after its last event. The times are those of this process, not of the database. */
 const LIVE_MS = 60_000
+/** A view is recent for this time after its last event. Then its row is removed. */
 const INACTIVE_MS = 300_000
+/** Maximum number of videos that `countLiveViews` returns. */
 const MAX_LIVE_VIDEOS = 100
 
 export function createInsightStore(db: Db, now: () => number = Date.now): InsightStore {
@@ -63,9 +66,14 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
          where organisation_id = $1 and last_received_ms > $2 group by video_id order by count(*) desc, video_id limit ${MAX_LIVE_VIDEOS}`,
         [organisationId, now() - LIVE_MS],
       )
+      const [recent] = await db.query<{ views: string }>(
+        'select count(*) as views from live_view where organisation_id = $1 and last_received_ms > $2',
+        [organisationId, now() - INACTIVE_MS],
+      )
       return {
         views: Number(rows[0]?.all_views ?? 0),
         videos: rows.map(({ video_id, views }) => ({ videoId: video_id, views: Number(views) })),
+        recentViews: Number(recent?.views ?? 0),
       }
     },
     async listViewerDays(organisationId, videoId, { dateStart, dateEnd }, { after, limit, skip }) {

@@ -3,8 +3,8 @@ import type { Db } from '@vitascope/postgres'
 /** The nightly comparisons of counts with events, shared by all replicas. */
 export interface ComparisonStore {
   /**
-   * Claims the comparison if it is due. It is due if none has finished since midnight (UTC) and none
-   * was claimed within the last hour. A failed comparison is therefore repeated after an hour.
+   * Claims the comparison if it is due. It is due if the last finished one started before midnight (UTC)
+   * and none was claimed within the last hour. A failed comparison is therefore repeated after an hour.
    */
   claim(): Promise<Claim | undefined>
   /** Stores the result of a comparison, unless another process has claimed it in the meantime. */

@@ -1,4 +1,6 @@
 import type { Db, Query } from '@vitascope/postgres'
+import { countDimensions, listReferrers } from '../view/dimension-counts.ts'
+import { findCountedReferrers } from '../view/dimension-store.ts'
 import type { Counts } from '../view/roll-up.ts'
 import { type RebuiltTotals, rebuildVideos } from './rebuild.ts'
 import { type CountTable, readStoredCounts, type StoredCounts } from './stored-counts.ts'
@@ -30,6 +32,7 @@ const VIDEO_DAY: CountTable = { table: 'video_day', keys: ['video_id', 'day', 'l
 /** Each row has 2,000 numbers, so fewer rows are fetched at a time. */
 const VIDEO_HEAT: CountTable = { table: 'video_heat', keys: ['video_id', 'day', 'duration_ms'], fetch: 100 }
 const VIDEO_QUALITY: CountTable = { table: 'video_quality', keys: ['video_id', 'day'], fetch: 1_000 }
+const VIDEO_DIMENSION: CountTable = { table: 'video_dimension', keys: ['video_id', 'dimension', 'day', 'value'], fetch: 1_000 }
 
 /**
  * Rebuilds all counts from the events and compares them with the stored counts, in one snapshot.
@@ -49,6 +52,7 @@ export function reconcile(db: Db): Promise<Reconciliation> {
     }
     const { events, views } = await compareRollUps(query, first.day, report)
     for (const difference of await compareViewers(query, first.day)) report(difference)
+    for (const difference of await compareOrganisationDimensions(query, first.day)) report(difference)
     return { since: first.day, events, views, differences }
   })
 }
@@ -62,17 +66,21 @@ async function compareRollUps(query: Query, since: string, report: Report): Prom
     const stored = readStoredCounts(query, table, since)
     return (rows: Rows, maxId?: string) => compareRows({ ...table, stored, rows, report }, maxId)
   }
-  const [compareDays, compareHeatmaps, compareQualities] = [
+  const [compareDays, compareHeatmaps, compareQualities, compareDimensions] = [
     startComparison(VIDEO_DAY),
     startComparison(VIDEO_HEAT),
     startComparison(VIDEO_QUALITY),
+    startComparison(VIDEO_DIMENSION),
   ]
   for await (const { videoId, rollUps } of rebuildVideos(query, since, totals)) {
     await compareDays(rollUps.videoDays, videoId)
     await compareHeatmaps(rollUps.heats, videoId)
     await compareQualities(rollUps.qualities, videoId)
+    const clientDays = [...rollUps.clientDays.values()]
+    const referrers = await findCountedReferrers(query, listReferrers(clientDays))
+    await compareDimensions(countDimensions(clientDays, referrers).videos, videoId)
   }
-  for (const compareRemaining of [compareDays, compareHeatmaps, compareQualities]) await compareRemaining(new Map())
+  for (const compareRemaining of [compareDays, compareHeatmaps, compareQualities, compareDimensions]) await compareRemaining(new Map())
   await startComparison(ORGANISATION_DAY)(totals.organisationDays)
   return totals
 }
@@ -131,4 +139,26 @@ async function compareViewers(query: Query, since: string): Promise<Difference[]
     [since],
   )
   return rows.map(({ row_key, stored, expected }) => ({ table: 'viewer_day', key: row_key, counts: [`viewers: ${stored}, ${expected}`] }))
+}
+
+/** Compares the counts of organisations by dimension with the sums of their videos. */
+async function compareOrganisationDimensions(query: Query, since: string): Promise<Difference[]> {
+  const names = ['loads', 'plays', 'completes', 'bounces']
+  const list = (table: string) => `array[${names.map((name) => `coalesce(${table}.${name}, 0)`).join(', ')}]::bigint[]`
+  const rows = await query<{ row_key: string; stored: string[]; expected: string[] }>(
+    `with expected as (
+       select organisation_id, dimension, day, value, ${names.map((name) => `sum(${name}) as ${name}`).join(', ')}
+       from video_dimension where day >= $1 group by 1, 2, 3, 4
+     ), stored as (select * from organisation_dimension where day >= $1)
+     select organisation_id || ' ' || dimension || ' ' || day || ' ' || value as row_key,
+       ${list('s')} as stored, ${list('e')} as expected
+     from expected e full join stored s using (organisation_id, dimension, day, value)
+     where ${list('s')} <> ${list('e')} limit ${MAX_REPORTED}`,
+    [since],
+  )
+  return rows.map(({ row_key, stored, expected }) => ({
+    table: 'organisation_dimension',
+    key: row_key,
+    counts: names.flatMap((name, index) => (stored[index] === expected[index] ? [] : [`${name}: ${stored[index]}, ${expected[index]}`])),
+  }))
 }

@@ -7,6 +7,7 @@ import type { Video } from '../video/video-store.ts'
 import { BUCKETS } from '../view/contribution.ts'
 import { resolveReportedOrganisation } from './counted-organisation.ts'
 import { MAX_PAGE_SIZE, pageByDay } from './day-page.ts'
+import { DIMENSION_NAMES } from './dimension-names.ts'
 import { readPeriod } from './period.ts'
 import type { CountedVideo, Counts, ReportStore, WatchedSums, WatchedVideo } from './report-store.ts'
 
@@ -33,6 +34,15 @@ export function reportHandlers({
   return {
     listLanguages: (request, call) => listByLanguage({ reports, by: 'language' }, request, call),
     listSubtitles: (request, call) => listByLanguage({ reports, by: 'subtitle' }, request, call),
+    async listDimension({ organisationId: requestedId, videoId, period: requestedPeriod, dimension: requestedDimension }, { principal }) {
+      const organisationId = resolveReportedOrganisation(principal, requestedId)
+      if (videoId !== '') await requireOwnVideo(videos, organisationId, videoId)
+      const period = readPeriod(requestedPeriod)
+      const dimension = DIMENSION_NAMES[requestedDimension]
+      if (!dimension) throw invalid([{ field: 'dimension', message: 'is required' }])
+      const values = await reports.listDimension(videoId === '' ? { organisationId } : { videoId }, period, dimension)
+      return { values, period }
+    },
     async getViews({ organisationId: requestedId, period: requestedPeriod, videoIds }, { principal }) {
       const organisationId = resolveReportedOrganisation(principal, requestedId)
       const period = readPeriod(requestedPeriod)
@@ -40,14 +50,17 @@ export function reportHandlers({
       const ids = await requireOwnVideos(videos, organisationId, videoIds)
       return { counts: await reports.getVideosTotal(ids, period), period }
     },
-    async listDays({ organisationId: requestedId, period: requestedPeriod, videoIds, ...request }, { principal }) {
+    async listDays({ organisationId: requestedId, period: requestedPeriod, videoIds, detailed, ...request }, { principal }) {
       const organisationId = resolveReportedOrganisation(principal, requestedId)
       const period = readPeriod(requestedPeriod)
       const ids = await requireOwnVideos(videos, organisationId, videoIds)
-      const { rows, nextPageToken } = await pageByDay(request, (page) =>
-        ids.length === 0 ? reports.listOrganisationDays(organisationId, period, page) : reports.listVideosDays(ids, period, page),
-      )
-      return { days: rows, nextPageToken }
+      const { rows, nextPageToken } = await pageByDay<{ day: string; counts: Counts; viewingSeconds?: number }>(request, (page) => {
+        if (ids.length > 0) return reports.listVideosDays(ids, period, page)
+        if (detailed) return reports.listOrganisationViewingDays(organisationId, period, page)
+        return reports.listOrganisationDays(organisationId, period, page)
+      })
+      const days = rows.map(({ day, counts, viewingSeconds }) => ({ day, counts, viewingSeconds: detailed ? viewingSeconds : undefined }))
+      return { days, nextPageToken }
     },
     async listVideos({ organisationId: requestedId, period: requestedPeriod, videoIds, languages, detailed, ...request }, { principal }) {
       const organisationId = resolveReportedOrganisation(principal, requestedId)

@@ -1,6 +1,7 @@
 import type { Db, Query } from '@vitascope/postgres'
 import type { PagePosition } from '@vitascope/request'
 import { BUCKETS } from '../view/contribution.ts'
+import type { Dimension } from '../view/dimension.ts'
 import type { Period } from './period.ts'
 
 export interface Counts {
@@ -29,16 +30,29 @@ export interface WatchedVideo extends CountedVideo {
 
 export interface ReportStore {
   listLanguages(organisationId: string, period: Period, column: 'language' | 'subtitle'): Promise<{ language: string; counts: Counts }[]>
+  /** Returns the values of a dimension in all videos of the organisation, or in one video. */
+  listDimension(of: DimensionOwner, period: Period, dimension: Dimension): Promise<{ value: string; counts: Counts }[]>
   getOrganisationTotal(organisationId: string, period: Period): Promise<Counts>
   getVideosTotal(videoIds: readonly string[], period: Period): Promise<Counts>
   listOrganisationDays(organisationId: string, period: Period, page: PagePosition): Promise<{ day: string; counts: Counts }[]>
-  listVideosDays(videoIds: readonly string[], period: Period, page: PagePosition): Promise<{ day: string; counts: Counts }[]>
+  listVideosDays(videoIds: readonly string[], period: Period, page: PagePosition): Promise<ViewingDay[]>
+  /** Reads a row for each video and day, because the rows of organisations have no viewing time. */
+  listOrganisationViewingDays(organisationId: string, period: Period, page: PagePosition): Promise<ViewingDay[]>
   /** Returns the ids of an organisation's videos that have views, in order. A non-empty `videoIds` restricts them. */
   listViewedVideoIds(filter: VideoFilter, page: PagePosition): Promise<string[]>
   countVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<CountedVideo[]>
   /** Returns counts and sums, both of one snapshot, because an average is a sum divided by a count. */
   countWatchedVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<WatchedVideo[]>
 }
+
+export interface ViewingDay {
+  day: string
+  counts: Counts
+  viewingSeconds: number
+}
+
+/** One video, or all videos of an organisation. */
+export type DimensionOwner = { organisationId: string } | { videoId: string }
 
 export interface VideoFilter {
   organisationId: string
@@ -59,6 +73,8 @@ const SUMS = `coalesce(sum(loads), 0) as loads, coalesce(sum(plays), 0) as plays
   coalesce(sum(completes), 0) as completes, coalesce(sum(bounces), 0) as bounces`
 /** Maximum number of rows. Reports have fewer languages. */
 const MAX_LANGUAGES = 1_000
+/** Only a report of the referrers of many days can have more values. */
+const MAX_VALUES = 1_000
 
 export function createReportStore(db: Db): ReportStore {
   /**
@@ -79,6 +95,16 @@ export function createReportStore(db: Db): ReportStore {
       )
       return rows.map((row) => ({ language: row.language, counts: toCounts(row) }))
     },
+    async listDimension(of, { dateStart, dateEnd }, dimension) {
+      const [table, key, id] =
+        'videoId' in of ? ['video_dimension', 'video_id', of.videoId] : ['organisation_dimension', 'organisation_id', of.organisationId]
+      const rows = await withoutParallelWorkers<SumRow & { value: string }>(
+        `select value, ${SUMS} from ${table} where ${key} = $1 and dimension = $2 and day between $3 and $4
+         group by value having sum(loads) > 0 order by sum(loads) desc, value limit ${MAX_VALUES}`,
+        [id, dimension, dateStart, dateEnd],
+      )
+      return rows.map((row) => ({ value: row.value, counts: toCounts(row) }))
+    },
     async getOrganisationTotal(organisationId, { dateStart, dateEnd }) {
       const rows = await db.query<SumRow>(`select ${SUMS} from organisation_day where organisation_id = $1 and day between $2 and $3`, [
         organisationId,
@@ -97,7 +123,9 @@ export function createReportStore(db: Db): ReportStore {
     listOrganisationDays: (organisationId, period, page) =>
       readDays(db.query, 'organisation_day where organisation_id = $1', organisationId, period, page),
     listVideosDays: (videoIds, period, page) =>
-      readDays(withoutParallelWorkers, 'video_day where video_id = any ($1::bigint[])', videoIds, period, page),
+      readViewingDays(withoutParallelWorkers, 'video_day where video_id = any ($1::bigint[])', videoIds, period, page),
+    listOrganisationViewingDays: (organisationId, period, page) =>
+      readViewingDays(withoutParallelWorkers, 'video_day where organisation_id = $1', organisationId, period, page),
     async listViewedVideoIds({ organisationId, period, videoIds, languages }, { after, limit, skip }) {
       const rows = await db.query<{ video_id: string }>(
         `select video_id from video v
@@ -146,14 +174,27 @@ function sumPositions(list: 'buckets' | 'furthest'): string {
   return `array[${sums.join(', ')}]::bigint[] as ${list}`
 }
 
-/** Returns the counts of each day. `source` is inserted into SQL, so it must be a constant. */
-async function readDays(query: Query, source: string, key: unknown, { dateStart, dateEnd }: Period, { after, limit, skip }: PagePosition) {
-  const rows = await query<SumRow & { date: string }>(
-    `select day::text as date, ${SUMS} from ${source} and day between $2 and $3 and day > $4
+type DayArguments = [query: Query, source: string, key: unknown, period: Period, page: PagePosition]
+
+async function readDays(...days: DayArguments): Promise<Omit<ViewingDay, 'viewingSeconds'>[]> {
+  return (await readDayRows(SUMS, ...days)).map((row) => ({ day: row.date, counts: toCounts(row) }))
+}
+
+async function readViewingDays(...days: DayArguments): Promise<ViewingDay[]> {
+  const rows = await readDayRows<{ viewing_ms: string }>(`${SUMS}, coalesce(sum(viewing_ms), 0) as viewing_ms`, ...days)
+  return rows.map((row) => ({ day: row.date, counts: toCounts(row), viewingSeconds: Number(row.viewing_ms) / 1_000 }))
+}
+
+/** Returns the sums of each day. `sums` and `source` are inserted into SQL, so they must be constants. */
+function readDayRows<Sums>(
+  sums: string,
+  ...[query, source, key, { dateStart, dateEnd }, { after, limit, skip }]: DayArguments
+): Promise<(SumRow & { date: string } & Sums)[]> {
+  return query(
+    `select day::text as date, ${sums} from ${source} and day between $2 and $3 and day > $4
      group by day having sum(loads) > 0 order by day limit $5 offset $6`,
     [key, dateStart, dateEnd, after, limit, skip],
   )
-  return rows.map((row) => ({ day: row.date, counts: toCounts(row) }))
 }
 
 function toCounts(row: SumRow | undefined): Counts {

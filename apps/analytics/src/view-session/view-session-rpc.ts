@@ -24,7 +24,7 @@ import { buildTimeline, type TimelineEvent } from './view-session.ts'
 import type { SessionPosition, ViewSessionStore } from './view-session-store.ts'
 
 const MAX_EVENTS_PER_REQUEST = 100
-/** Sessions without player events are computed from up to 500 events each. */
+/** Limits the cost of a page: a session without quality from player events is computed from up to 500 session events. */
 const MAX_PAGE_SIZE = 100
 const TYPES = [
   SessionEventType.SESSION_EVENT_TYPE_UNSPECIFIED,
@@ -87,7 +87,7 @@ export function viewSessionHandlers(parts: ViewSessionParts): Handlers<typeof Vi
 /** Validates the events of a request. Returns the events to store and the rejections, and stores nothing. */
 async function validate({ events, userAgent }: AcceptSessionEventsRequest, { videos, views, now = Date.now }: ViewSessionParts) {
   if (events.length === 0 || events.length > MAX_EVENTS_PER_REQUEST)
-    throw invalid([{ field: 'events', message: `must be 1 to ${MAX_EVENTS_PER_REQUEST}` }])
+    throw invalid([{ field: 'events', message: `must have 1 to ${MAX_EVENTS_PER_REQUEST} items` }])
   const nowMs = now()
   const isFromBot = isBot(userAgent)
   const faults = events.map((event) => (isFromBot ? BOT : findSessionFault(event, nowMs)))
@@ -107,8 +107,8 @@ async function validate({ events, userAgent }: AcceptSessionEventsRequest, { vid
 }
 
 /**
- * Returns the sessions of views with their events. The quality that player events reported is
- * preferred. Without it, the quality is computed from the session events, which are only read then or
+ * Returns the sessions of views. Their events are complete only with `withEvents`. The quality that
+ * player events reported is preferred. Without it, the quality is computed from the session events, which are only read then or
  * with `withEvents`.
  */
 async function summarise(

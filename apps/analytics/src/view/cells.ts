@@ -21,7 +21,7 @@ export function cellLength(durationMs: number): number {
   return Math.max(SECOND, durationMs / MAX_CELLS)
 }
 
-export function emptyCells(durationMs: number): Uint8Array {
+export function createCells(durationMs: number): Uint8Array {
   return new Uint8Array(Math.ceil(cellCount(durationMs) / 8))
 }
 
@@ -64,6 +64,6 @@ export function totalLength(cells: Uint8Array, durationMs: number): number {
       lastCellLength = to - from
     }
   }
-  // The result of one multiplication does not depend on the order of additions.
+  // One multiplication avoids the rounding errors of up to 1,000 additions.
   return fullCells * cellLength(durationMs) + lastCellLength
 }

@@ -12,6 +12,8 @@ export interface Contribution {
   videoId: string
   language: string
   subtitle: string
+  /** The dimensions as a text. Empty if they are unknown. */
+  client: string
   /** Whether playback started. Otherwise all fields below except `quality` are ignored. */
   played: boolean
   complete: boolean
@@ -39,6 +41,7 @@ export function toContribution(view: ViewPart): Contribution {
     videoId: view.videoId,
     language: view.language.text,
     subtitle: view.subtitle.text,
+    client: view.client.text,
     played,
     complete: played && durationMs > 0 && 20 * furthestMs >= 19 * durationMs,
     bounced: played && 10 * furthestMs <= durationMs,

@@ -9,7 +9,7 @@ export interface StoredEvent extends ViewEvent {
 
 /** The columns of the table `event` that `toEvent` reads. */
 export const EVENT_COLUMNS = `at_ms, received_ms, organisation_id, video_id, view_id, type, duration_ms, position_ms, watched, rewatched, language, subtitle,
-  visitor, startup_ms, stalls, stalled_ms, switches, error`
+  visitor, startup_ms, stalls, stalled_ms, switches, error, client`
 
 export interface EventRow {
   at_ms: string
@@ -30,6 +30,7 @@ export interface EventRow {
   stalled_ms: number | null
   switches: number | null
   error: string
+  client: string | null
 }
 
 export function toEvent(row: EventRow): StoredEvent {
@@ -52,5 +53,6 @@ export function toEvent(row: EventRow): StoredEvent {
         ? undefined
         : { startupMs: row.startup_ms ?? undefined, stalls: row.stalls, stalledMs: row.stalled_ms ?? 0, switches: row.switches ?? 0 },
     error: row.error,
+    client: row.client ?? '',
   }
 }

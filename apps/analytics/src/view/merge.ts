@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { createPartitions, type Db, type Query, type Transaction } from '@vitascope/postgres'
 import { toArrayText } from './array-text.ts'
 import { toContribution, toDay } from './contribution.ts'
+import { addDimensions } from './dimension-store.ts'
 import { EVENT_COLUMNS, type EventRow, toEvent } from './event-row.ts'
 import { addGrowth } from './organisation-growth.ts'
 import { SESSION_EVENTS, VIEW_SESSIONS, VIEWERS, VIEWS } from './partitions.ts'
@@ -135,6 +136,7 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
   await addParts(copy, added)
   await saveParts(query, changed)
   await addRollUps(query, differences)
+  await addDimensions(query, differences)
   const viewerDays = [...viewers.values()]
   await createPartitions(tx, VIEWERS, [...new Set(viewerDays.map(({ day }) => day))])
   await addViewers(query, viewerDays)

@@ -32,7 +32,7 @@ export async function addRollUps(query: Query, differences: RollUps): Promise<vo
 }
 
 /** Adds rows to a table. Table and column names are inserted into SQL, so they must be constants. */
-async function addRows<Row extends AnyCounts>(
+export async function addRows<Row extends AnyCounts>(
   query: Query,
   table: string,
   rows: readonly Row[],

@@ -32,30 +32,39 @@ export interface VideoQuality
   day: string
 }
 
-/** The four roll-ups of views, or differences to them. The keys of the maps are the keys of the rows. */
+/** Counts of all views of a video by the same client. They become rows of each dimension when they are stored. */
+export interface ClientDay extends Counts<CountName> {
+  organisationId: string
+  videoId: string
+  day: string
+  client: string
+}
+
+/** The roll-ups of views, or differences to them. The keys of the maps are the keys of the rows. */
 export interface RollUps {
   organisationDays: Map<string, OrganisationDay>
   videoDays: Map<string, VideoDay>
   heats: Map<string, VideoHeat>
   qualities: Map<string, VideoQuality>
+  clientDays: Map<string, ClientDay>
 }
 
 export function emptyRollUps(): RollUps {
-  return { organisationDays: new Map(), videoDays: new Map(), heats: new Map(), qualities: new Map() }
+  return { organisationDays: new Map(), videoDays: new Map(), heats: new Map(), qualities: new Map(), clientDays: new Map() }
 }
 
 /** Adds the contribution of a view in place, or subtracts it if `sign` is -1. */
 export function addContribution(rollUps: RollUps, view: Contribution, sign: 1 | -1): void {
-  const { organisationId, videoId, day, language, subtitle } = view
+  const { organisationId, videoId, day, language, subtitle, client } = view
   const organisationDay = findOrCreateRow(rollUps.organisationDays, `${organisationId}\n${day}\n${language}\n${subtitle}`, () => ({
     ...{ organisationId, day, language, subtitle },
-    numbers: { loads: 0, plays: 0, completes: 0, bounces: 0 },
+    numbers: zeroCounts(),
     lists: {},
   }))
   addCounts(organisationDay.numbers, view, sign)
   const videoDay = findOrCreateRow(rollUps.videoDays, `${videoId}\n${day}\n${language}`, () => ({
     ...{ organisationId, videoId, day, language },
-    numbers: { loads: 0, plays: 0, completes: 0, bounces: 0, share_ppm: 0, viewing_ms: 0 },
+    numbers: { ...zeroCounts(), share_ppm: 0, viewing_ms: 0 },
     lists: { buckets: zeros(BUCKETS), furthest: zeros(BUCKETS) },
   }))
   addCounts(videoDay.numbers, view, sign)
@@ -67,6 +76,13 @@ export function addContribution(rollUps: RollUps, view: Contribution, sign: 1 | 
   }
   if (view.heat) addHeat(rollUps, view, view.heat, sign)
   if (view.quality) addQuality(rollUps, view, view.quality, sign)
+  if (client === '') return
+  const clientDay = findOrCreateRow(rollUps.clientDays, `${videoId}\n${day}\n${client}`, () => ({
+    ...{ organisationId, videoId, day, client },
+    numbers: zeroCounts(),
+    lists: {},
+  }))
+  addCounts(clientDay.numbers, view, sign)
 }
 
 function addHeat(rollUps: RollUps, { videoId, day }: Contribution, heat: NonNullable<Contribution['heat']>, sign: 1 | -1): void {
@@ -108,7 +124,11 @@ export function findNonZeroRows<Row extends Counts<string, string>>(rows: Map<st
   )
 }
 
-function findOrCreateRow<Row>(rows: Map<string, Row>, key: string, createRow: () => Row): Row {
+export function zeroCounts(): Record<CountName, number> {
+  return { loads: 0, plays: 0, completes: 0, bounces: 0 }
+}
+
+export function findOrCreateRow<Row>(rows: Map<string, Row>, key: string, createRow: () => Row): Row {
   const existing = rows.get(key)
   if (existing) return existing
   const row = createRow()
@@ -123,7 +143,7 @@ function addCounts(counts: Record<CountName, number>, { played, complete, bounce
   if (bounced) counts.bounces += sign
 }
 
-function addNumbers<Name extends string>(sums: Record<Name, number>, summands: Record<Name, number>): void {
+export function addNumbers<Name extends string>(sums: Record<Name, number>, summands: Record<Name, number>): void {
   for (const name of Object.keys(summands) as Name[]) sums[name] += summands[name]
 }
 

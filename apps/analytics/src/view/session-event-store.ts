@@ -35,11 +35,11 @@ export interface ViewStart {
   startMs: number
 }
 
-/** Maximum number of stored events of a view. Events that are inserted at the same time can exceed it by few. */
+/** Maximum number of stored events of a view. Events that are inserted at the same time can exceed it by a few. */
 export const MAX_SESSION_EVENTS = 500
 const DAY_MS = 86_400_000
 
-/** Returns an event without the fields that its type does not need. */
+/** Returns an event in which the fields that are not given are undefined. */
 export function buildSessionEvent(fields: Pick<SessionEvent, 'type' | 'atMs'> & Partial<SessionEvent>): SessionEvent {
   const unknown = { positionMs: undefined, state: undefined, errorCode: undefined, startupMs: undefined }
   return { ...unknown, fromHeight: undefined, toHeight: undefined, toKbps: undefined, ...fields }

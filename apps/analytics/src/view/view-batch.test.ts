@@ -27,6 +27,7 @@ const storedEvents: fc.Arbitrary<StoredEvent> = fc.record({
   subtitle: fc.constantFrom('', 'fr'),
   quality: fc.option(quality, { nil: undefined }),
   error: fc.constantFrom('', 'network'),
+  client: fc.constantFrom('', 'tv/other/linux/DE/', 'phone/safari/ios//example.com', 'phone/safari/ios//example.org'),
   visitor: fc.option(fc.constantFrom('01', '02', '03'), { nil: undefined }),
 })
 

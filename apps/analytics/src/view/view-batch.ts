@@ -112,7 +112,8 @@ function addError(view: BatchedView, code: string, { atMs, positionMs }: ViewErr
   view.errors ??= new Map()
   const { errors } = view
   const first = errors.get(code)
-  if (first ? atMs < first.atMs : errors.size < MAX_ERRORS) errors.set(code, { atMs, positionMs })
+  const isEarlier = first && (atMs - first.atMs || (positionMs ?? -1) - (first.positionMs ?? -1)) < 0
+  if (first ? isEarlier : errors.size < MAX_ERRORS) errors.set(code, { atMs, positionMs })
 }
 
 function findOrCreatePart({ parts }: BatchedView, event: StoredEvent): ViewPart {

@@ -9,7 +9,7 @@ const views = (count: number) => [
   batchViews(
     Array.from({ length: count }, () =>
       toStoredEvent(
-        { ...received, viewId: crypto.randomUUID(), quality: undefined, knownViewOnly: false },
+        { ...received, viewId: crypto.randomUUID(), quality: undefined, referrer: '', knownViewOnly: false },
         { organisationId: '1', durationMs: 0, receivedMs: 0, visitor: undefined },
       ),
     ),

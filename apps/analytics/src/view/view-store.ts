@@ -25,6 +25,8 @@ interface ViewRow {
   stalled_ms: number | null
   switches: number | null
   failed: boolean
+  client: string | null
+  client_ms: string | null
   last_day: string
 }
 
@@ -32,15 +34,17 @@ interface ViewRow {
 export type StoredPart = ViewPart & { lastDay: string }
 
 const COLUMNS = `view_id, video_id, duration_ms, organisation_id, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched,
-  language, language_ms, subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, switches, failed, last_day`
+  language, language_ms, subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, switches, failed, client, client_ms, last_day`
 
 const DAY_MS = 86_400_000
 /** The columns of the quality of a part that has none. */
 const NO_QUALITY = [NULL, NULL, NULL, NULL].join('\t')
+/** The columns of the client of a part whose events have none. */
+const NO_CLIENT = `${NULL}\t${NULL}`
 /** Maximum number of views per statement that searches all partitions. */
 const MAX_SEARCHED = 2_000
 
-/** Returns the stored parts of the views. It does not lock rows, so the caller must have the merge lock. */
+/** Returns the stored parts of the views. It does not lock rows, so a caller that changes them must have the merge lock. */
 export async function readParts(query: Query, views: readonly { viewId: string; videoId: string }[]): Promise<StoredPart[]> {
   // Most stored views had an event in the last seven days. Older partitions are only searched for
   // the other views.
@@ -49,7 +53,7 @@ export async function readParts(query: Query, views: readonly { viewId: string; 
     query<ViewRow>(
       `select v.view_id, v.video_id, v.duration_ms, v.organisation_id, v.first_ms, v.last_ms, v.played, v.furthest_ms, v.buckets, v.watched,
          v.rewatched, v.language, v.language_ms, v.subtitle, v.subtitle_ms, v.startup_ms, v.stalls, v.stalled_ms, v.switches, v.failed,
-         v.last_day::text as last_day
+         v.client, v.client_ms, v.last_day::text as last_day
        from unnest($1::uuid[], $2::bigint[]) searched (view_id, video_id) join view v using (view_id, video_id) where ${days}`,
       [toArrayText(searched, ({ viewId }) => viewId), toArrayText(searched, ({ videoId }) => videoId), ...recentDays],
     )
@@ -80,8 +84,12 @@ function* formatLines(parts: readonly StoredPart[]): Generator<string> {
     const qualityColumns = quality
       ? `${quality.startupMs ?? NULL}\t${quality.stalls}\t${quality.stalledMs}\t${quality.switches}`
       : NO_QUALITY
-    yield `${viewId}\t${videoId}\t${durationMs}\t${organisationId}\t${firstMs}\t${lastMs}\t${watchedColumns}\t${textColumns}\t${qualityColumns}\t${part.failed}\t${part.lastDay}\n`
+    yield `${viewId}\t${videoId}\t${durationMs}\t${organisationId}\t${firstMs}\t${lastMs}\t${watchedColumns}\t${textColumns}\t${qualityColumns}\t${part.failed}\t${formatClientColumns(part)}\t${part.lastDay}\n`
   }
+}
+
+function formatClientColumns({ client }: ViewPart): string {
+  return client.text === '' ? NO_CLIENT : `${escapeCopyText(client.text)}\t${client.atMs}`
 }
 
 /** Updates stored parts. `previousDay` is in the current partition of a part, `lastDay` in its new one. */
@@ -92,12 +100,14 @@ export async function saveParts(query: Query, parts: readonly (StoredPart & { pr
        first_ms = part.first_ms, last_ms = part.last_ms, played = part.played, furthest_ms = part.furthest_ms,
        buckets = part.buckets, watched = part.watched, rewatched = part.rewatched,
        language = part.language, language_ms = part.language_ms, subtitle = part.subtitle, subtitle_ms = part.subtitle_ms,
-       startup_ms = part.startup_ms, stalls = part.stalls, stalled_ms = part.stalled_ms, switches = part.switches, failed = part.failed, last_day = part.last_day
+       startup_ms = part.startup_ms, stalls = part.stalls, stalled_ms = part.stalled_ms, switches = part.switches, failed = part.failed,
+       client = part.client, client_ms = part.client_ms, last_day = part.last_day
      from unnest($1::uuid[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::boolean[], $7::int[], $8::int[], $9::bytea[],
        $10::bytea[], $11::text[], $12::bigint[], $13::text[], $14::bigint[], $15::int[], $16::int[], $17::int[], $18::int[],
-       $19::boolean[], $20::date[], $21::date[]) as part
+       $19::boolean[], $20::date[], $21::date[], $22::text[], $23::bigint[]) as part
        (view_id, video_id, duration_ms, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched, language, language_ms,
-       subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, switches, failed, last_day, previous_day)
+       subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, switches, failed, last_day, previous_day, client,
+       client_ms)
      where view.view_id = part.view_id and view.video_id = part.video_id and view.duration_ms = part.duration_ms
        and view.last_day = part.previous_day`,
     [
@@ -122,6 +132,8 @@ export async function saveParts(query: Query, parts: readonly (StoredPart & { pr
       toArrayText(parts, ({ failed }) => String(failed)),
       toArrayText(parts, ({ lastDay }) => lastDay),
       toArrayText(parts, ({ previousDay }) => previousDay),
+      parts.map(({ client }) => client.text || null),
+      toArrayText(parts, ({ client }) => (client.text === '' ? null : client.atMs)),
     ],
   )
 }
@@ -146,6 +158,7 @@ function toPart(row: ViewRow): StoredPart {
         ? undefined
         : { startupMs: row.startup_ms ?? undefined, stalls: row.stalls, stalledMs: row.stalled_ms ?? 0, switches: row.switches ?? 0 },
     failed: row.failed,
+    client: { text: row.client ?? '', atMs: Number(row.client_ms ?? 0) },
     lastDay: row.last_day,
   }
 }

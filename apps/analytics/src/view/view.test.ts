@@ -4,7 +4,7 @@ import { addEvent, combineParts, EVENT_TYPE, emptyPart, type ViewEvent, type Vie
 
 const buildEvent = (overrides: Partial<ViewEvent>): ViewEvent => ({
   ...{ viewId: 'a', videoId: '1', organisationId: '7', type: EVENT_TYPE.progress, atMs: 0, durationMs: 60_000, positionMs: undefined },
-  ...{ watched: [], rewatched: [], language: '', subtitle: '', quality: undefined, error: '' },
+  ...{ watched: [], rewatched: [], language: '', subtitle: '', quality: undefined, error: '', client: '' },
   ...overrides,
 })
 const toPart = (event: ViewEvent): ViewPart => {

@@ -1,4 +1,5 @@
-import { addCells, addSpan, cellSpan, emptyCells, listCells, type Span } from './cells.ts'
+import { addCells, addSpan, cellSpan, createCells, listCells, type Span } from './cells.ts'
+import { hasReferrer } from './dimension.ts'
 
 /** The numbers of event types in the database and in the proto. */
 export const EVENT_TYPE = { load: 1, play: 2, progress: 3, ended: 4 } as const
@@ -22,6 +23,8 @@ export interface ViewEvent {
   subtitle: string
   quality: Quality | undefined
   error: string
+  /** The dimensions as a text. Empty for events of a version that did not store them. */
+  client: string
 }
 
 export interface Quality {
@@ -49,6 +52,7 @@ export interface ViewPart {
   subtitle: TimedText
   quality: Quality | undefined
   failed: boolean
+  client: TimedText
 }
 
 /** A text and the time at which the player reported it. */
@@ -72,12 +76,13 @@ export function emptyPart({ viewId, videoId, organisationId, durationMs, atMs }:
     played: false,
     furthestMs: 0,
     buckets: 0,
-    watched: emptyCells(durationMs),
-    rewatched: emptyCells(durationMs),
+    watched: createCells(durationMs),
+    rewatched: createCells(durationMs),
     language: NO_TEXT,
     subtitle: NO_TEXT,
     quality: undefined,
     failed: false,
+    client: NO_TEXT,
   }
 }
 
@@ -98,6 +103,7 @@ export function addEvent(part: ViewPart, event: ViewEvent): void {
   part.subtitle = latestText(part.subtitle, { text: event.subtitle, atMs: event.atMs })
   part.quality = worstQuality(part.quality, event.quality)
   part.failed ||= event.error !== ''
+  part.client = latestClient(part.client, { text: event.client, atMs: event.atMs })
 }
 
 /** Merges another part of the same view and the same duration, in place. */
@@ -149,6 +155,7 @@ function addCommonFields(part: ViewPart, added: ViewPart): void {
   part.subtitle = latestText(part.subtitle, added.subtitle)
   part.quality = worstQuality(part.quality, added.quality)
   part.failed ||= added.failed
+  part.client = latestClient(part.client, added.client)
 }
 
 /** Returns the position of the player. It is the duration if playback ended near the end of the video. */
@@ -191,6 +198,12 @@ function latestText(a: TimedText, b: TimedText): TimedText {
   if (b.text === '') return a
   if (a.text === '' || b.atMs > a.atMs) return b
   return b.atMs === a.atMs && b.text > a.text ? b : a
+}
+
+/** Returns the newer client. A client with a referrer precedes one without, because some players send it only once. */
+function latestClient(a: TimedText, b: TimedText): TimedText {
+  if (a.text === '' || b.text === '' || hasReferrer(a.text) === hasReferrer(b.text)) return latestText(a, b)
+  return hasReferrer(a.text) ? a : b
 }
 
 function worstQuality(a: Quality | undefined, b: Quality | undefined): Quality | undefined {

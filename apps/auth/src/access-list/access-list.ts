@@ -34,7 +34,7 @@ export async function registerResources(
   const field = 'resources'
   const names = resources.map(({ name }) => name)
   requireValid([
-    ...(names.length > MAX_RESOURCES ? [{ field, message: `must be ${MAX_RESOURCES} at most` }] : []),
+    ...(names.length > MAX_RESOURCES ? [{ field, message: `must have at most ${MAX_RESOURCES} items` }] : []),
     ...(names.every(isResourceName) ? [] : [{ field, message: 'must be named like video::post' }]),
     ...(new Set(names).size < names.length ? [{ field, message: 'must not repeat a name' }] : []),
   ])

@@ -37,15 +37,15 @@ export type KeyOwner = { userId: string } | { organisationId: string }
 export interface ApiKeyStore {
   /** Returns a key, also if it has expired. Returns undefined for a revoked key. */
   find(value: string, signal: AbortSignal): Promise<ApiKey | undefined>
-  /** Returns undefined if the owner does not exist. */
+  /** Returns the keys that are not revoked, without those of sessions. Returns undefined if the owner does not exist. */
   list(owner: KeyOwner, page: PagePosition, signal: AbortSignal): Promise<ApiKey[] | undefined>
   /** Stores a key. `grant` validates and returns its permissions in the transaction. Throws USER_NOT_FOUND. */
   create(key: NewApiKey, value: string, grant: (context: GrantContext) => Grant, call: Call): Promise<ApiKey>
   /** Replaces the value of a key. Returns undefined if there is no such key. */
   replace(value: string, newValue: string, signal: AbortSignal): Promise<ApiKey | undefined>
   /**
-   * `allowed` checks the locked key and throws if the caller may not revoke it. Returns false if
-   * there is no such key.
+   * Revokes a key. `checkAllowed` checks the locked key and throws if the caller may not revoke it.
+   * Returns false if there is no such key.
    */
   revoke(
     key: { value: string; scope: OrganisationScope },
@@ -98,7 +98,7 @@ export async function getApiKey(keys: ApiKeyStore, value: string, { principal, s
 
 export async function listApiKeys(keys: ApiKeyStore, owner: KeyOwner | undefined, page: PagePosition, { principal, signal }: Call) {
   requireSystem(principal)
-  if (!owner) throw invalid([{ field: 'user_id', message: 'is required, or organisation_id' }])
+  if (!owner) throw invalid([{ field: 'user_id', message: 'is required if organisation_id is missing' }])
   const [noun, id] = 'userId' in owner ? (['user', owner.userId] as const) : (['organisation', owner.organisationId] as const)
   const apiKeys = isId(id) ? await keys.list(owner, page, signal) : undefined
   if (!apiKeys) throw notFound(noun, id)

@@ -24,14 +24,15 @@ export interface KeyState extends Identity {
 }
 
 export interface IdentityStore {
-  /** Returns the state of a key. It runs for almost every request, so it is one indexed query. */
+  /** Returns the state of a key. It runs every few seconds for each key in use, so it is one indexed query. */
   findState(lookups: readonly Buffer[], signal: AbortSignal): Promise<KeyState | undefined>
   /** Changes the status of an invited user to active. */
   activate(userId: string, signal: AbortSignal): Promise<void>
 }
 
-/** The configured system key. Its form differs from the form of generated keys. */
+/** The configured system key. It need not have the form of a generated key. */
 export interface ConfiguredKey {
+  /** Undefined if no key is configured, or `isRead` is false. */
   lookup: Buffer | undefined
   /** False if the key could not be read from the database. Then no value of its form can be rejected. */
   isRead: boolean

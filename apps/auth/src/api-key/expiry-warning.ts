@@ -18,7 +18,7 @@ interface ExpiringRow {
 
 export const EVENT_TOPIC = 'event'
 
-/** The event is created this long before the key expires. */
+/** The event is created at most this long before the key expires. */
 const WARNING_PERIOD = '7 days'
 const EVENTS_PER_ROUND = 100
 /** Number of characters of the key in the event. The audit log shows the same prefix. */

@@ -51,6 +51,7 @@ export interface AuditStore {
   list(filter: AuditFilter, page: { size: number; before: string | undefined }, signal: AbortSignal): Promise<AuditPage>
 }
 
+/** Maximum number of entries, and of outcomes, in one call. */
 const MAX_APPENDED = 1_000
 /** Maximum length of each text. The gateway sends shorter texts. */
 const MAX_TEXT_LENGTH = 1_000
@@ -71,7 +72,7 @@ export async function appendEntries(
 
 function checkRows(field: string, rows: readonly { entryId: string }[]): FieldError[] {
   return [
-    ...(rows.length > MAX_APPENDED ? [{ field, message: `must be ${MAX_APPENDED} at most` }] : []),
+    ...(rows.length > MAX_APPENDED ? [{ field, message: `must have at most ${MAX_APPENDED} items` }] : []),
     ...(rows.every(({ entryId }) => isEntryId(entryId)) ? [] : [{ field, message: 'must have ids that are UUIDs of version 7' }]),
   ]
 }

@@ -1,5 +1,6 @@
 import { deserialize, serialize } from 'node:v8'
 import type { Codec } from '@vitascope/postgres'
+import { RESPONSE_CONTEXT } from '@vitascope/security'
 import type { KeyCipher } from './key-encryption.ts'
 
 /** Returns a codec for stored responses of writes. It supports plain values and dates. */
@@ -15,10 +16,7 @@ export function plainCodec<T>(): Codec<T> {
 export function sealedCodec<T>(cipher: KeyCipher): Codec<T> {
   const plain = plainCodec<T>()
   return {
-    encode: (value) => cipher.seal(Buffer.from(plain.encode(value)), RESPONSE_BINDING),
-    decode: (bytes) => plain.decode(cipher.open(Buffer.from(bytes), RESPONSE_BINDING)),
+    encode: (value) => cipher.seal(Buffer.from(plain.encode(value)), RESPONSE_CONTEXT),
+    decode: (bytes) => plain.decode(cipher.open(Buffer.from(bytes), RESPONSE_CONTEXT)),
   }
 }
-
-/** The encrypted bytes are bound to this text, so that they cannot be used as another secret. */
-const RESPONSE_BINDING = Buffer.from('idempotent response')

@@ -4,7 +4,7 @@ import { notifyKeyChange } from './key-change.ts'
 /** SQL: the session with key k has not ended. */
 export const IS_VALID_SESSION = 'k.revoke_time is null and k.expire_time > now()'
 
-/** Revokes all sessions of a user, because the password has changed. */
+/** Revokes all sessions of a user that have not ended. The caller has changed the password, or deleted the passkeys. */
 export async function revokeSessions(query: Query, userId: string): Promise<void> {
   const rows = await query<{ api_key_id: string }>(
     `update api_key k set revoke_time = now() from session s

@@ -67,7 +67,8 @@ async function findByIdentity(query: Query, { issuer, subject }: OidcUser): Prom
 }
 
 /**
- * Links a user of the platform to the identity that has its verified address, unless it has another one of this provider.
+ * Links the identity to the user who has its verified email address, unless that user already has an identity of this
+ * provider.
  * System users are not linked, so that an account at the provider cannot take over the whole platform.
  */
 async function linkByEmail(query: Query, { issuer, subject, verifiedEmail }: OidcUser): Promise<FoundRow | undefined> {
@@ -112,7 +113,7 @@ async function insertIdentity(
 }
 
 function unknownUser(): DomainError {
-  return new DomainError('forbidden', 'OIDC_USER_UNKNOWN', 'your account at the identity provider has no user on this platform')
+  return new DomainError('forbidden', 'OIDC_USER_UNKNOWN', 'your account at the identity provider has no access to this platform')
 }
 
 /** Removes up to `limit` expired sign-ins and returns their number. */

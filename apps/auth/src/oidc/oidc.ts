@@ -7,15 +7,18 @@ import { type Client, type Session, toClient } from '../session/session.ts'
 import type { User } from '../user/user.ts'
 import { type OidcChecks, type OidcClaims, type OidcProvider, type OidcSettings, oidcFailed } from './oidc-provider.ts'
 
-/** The user of a provider. */
+/** An account of an identity provider. */
 export interface OidcUser {
   issuer: string
   subject: string
   /** Email address by which a user is found. */
   verifiedEmail: string | undefined
-  /** Type from the groups of the provider. Undefined if no group gives access. */
+  /** Type by the groups of the account; `uploader` if groups have no effect. Undefined if no group gives access. */
   userType: 'uploader' | 'standard' | undefined
-  /** The user that is created if it is unknown. Undefined if unknown users are rejected. */
+  /**
+   * The user that is created if none is linked. Undefined if unknown users are rejected, the provider returned no
+   * verified email address, or no group gives access.
+   */
   created: { organisationId: string; email: string; firstName: string; lastName: string } | undefined
 }
 
@@ -39,12 +42,12 @@ export interface OidcParts {
   provider: OidcProvider
 }
 
-/** How long a user may take at the provider. */
+/** Time that a user has for the sign-in at the provider. */
 const MINUTES = 10
 const SECRET_BYTES = 32
 const MAX_NAME_LENGTH = 100
 
-/** Begins a sign-in. The state, and a cookie that other browsers lack, protect its end from other sites. */
+/** Begins a sign-in. The state, and a cookie that only this browser has, prevent that another site completes it. */
 export async function beginOidcSignIn(
   oidc: OidcParts | undefined,
   redirectUri: string,

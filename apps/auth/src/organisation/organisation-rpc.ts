@@ -16,7 +16,7 @@ import {
   updateOrganisation,
 } from './organisation.ts'
 
-const CHANGEABLE = ['name', 'status', 'default_setting_id', 'default_theme_id', 'allowed_ips', 'quota'] as const
+const CHANGEABLE = ['name', 'status', 'default_setting_id', 'default_theme_id', 'allowed_ips', 'quota', 'public_page'] as const
 
 export function organisationHandlers(organisations: OrganisationStore): Handlers<typeof OrganisationServiceService> {
   return {
@@ -57,6 +57,7 @@ function toChange(message: OrganisationMessage | undefined, mask: ReadonlySet<(t
     ...(mask.has('default_theme_id') && { defaultThemeId: message?.defaultThemeId || undefined }),
     ...(mask.has('allowed_ips') && { allowedIps: message?.allowedIps ?? [] }),
     ...(mask.has('quota') && { quota: message?.quota ?? {} }),
+    ...(mask.has('public_page') && { publicPage: message?.publicPage ?? false }),
   }
 }
 

@@ -13,6 +13,7 @@ export interface OrganisationRow {
   quota_bytes: string | null
   quota_minutes_per_month: string | null
   quota_concurrent_jobs: number | null
+  public_page: boolean
   revision: string
   create_time: Date
   update_time: Date
@@ -58,7 +59,7 @@ export function createOrganisationStore(db: Db, outbox: Outbox): OrganisationSto
         if (!before) return undefined
         const rows = await tx.query<OrganisationRow>(
           `update organisation set name = $2, active = $3, default_setting_id = $4, default_theme_id = $5, allowed_ips = $6, quota_bytes = $7,
-             quota_minutes_per_month = $8, quota_concurrent_jobs = $9, revision = revision + 1, update_time = now()
+             quota_minutes_per_month = $8, quota_concurrent_jobs = $9, public_page = $10, revision = revision + 1, update_time = now()
            where organisation_id = $1 returning *`,
           [organisationId, ...toColumns({ ...before, ...change })],
         )
@@ -93,9 +94,9 @@ async function lock(query: Query, organisationId: string): Promise<Organisation 
   return row && toOrganisation(row)
 }
 
-function toColumns({ name, active, defaultSettingId, defaultThemeId, allowedIps, quota }: OrganisationDetails): unknown[] {
+function toColumns({ name, active, defaultSettingId, defaultThemeId, allowedIps, quota, publicPage }: OrganisationDetails): unknown[] {
   const { bytes, minutesPerMonth, concurrentJobs } = quota
-  return [name, active, defaultSettingId, defaultThemeId, allowedIps, bytes, minutesPerMonth, concurrentJobs]
+  return [name, active, defaultSettingId, defaultThemeId, allowedIps, bytes, minutesPerMonth, concurrentJobs, publicPage]
 }
 
 function toOrganisation(row: OrganisationRow): Organisation {
@@ -111,6 +112,7 @@ function toOrganisation(row: OrganisationRow): Organisation {
       minutesPerMonth: toNumber(row.quota_minutes_per_month),
       concurrentJobs: row.quota_concurrent_jobs ?? undefined,
     },
+    publicPage: row.public_page,
     revision: Number(row.revision),
     createTime: row.create_time,
     updateTime: row.update_time,

@@ -5,8 +5,11 @@ import { checkText, isId, type PagePosition } from '@vitascope/request'
 import { parseAddressRules } from '@vitascope/security'
 import type { OrganisationScope } from '../rules/caller.ts'
 
+/** Limits of an organisation. An undefined field means unlimited. */
 export interface Quota {
+  /** Stored bytes, renditions included. */
   bytes?: number | undefined
+  /** Minutes of source video that are accepted in a calendar month (UTC). */
   minutesPerMonth?: number | undefined
   concurrentJobs?: number | undefined
 }
@@ -19,6 +22,8 @@ export interface OrganisationDetails {
   defaultThemeId: string | undefined
   allowedIps: readonly string[]
   quota: Quota
+  /** Whether everyone may open the page with its public videos. */
+  publicPage: boolean
 }
 
 export interface Organisation extends OrganisationDetails {

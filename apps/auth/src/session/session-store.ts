@@ -4,7 +4,7 @@ import { notifyKeyChange } from '../key/key-change.ts'
 import type { KeyCipher } from '../key/key-encryption.ts'
 import { IS_VALID_SESSION } from '../key/revoke-sessions.ts'
 import { toUser, USER_COLUMNS, type UserRow } from '../user/user-store.ts'
-import { type Client, MAX_SESSIONS, SESSION_HOURS, type Session, type SessionStore } from './session.ts'
+import { type Client, MAX_SESSIONS, passkeyRequired, SESSION_HOURS, type Session, type SessionStore } from './session.ts'
 
 interface SessionRow {
   api_key_id: string
@@ -34,8 +34,12 @@ export function createSessionStore(db: Db, cipher: KeyCipher): SessionStore {
     create: ({ userId, passwordHash, address, userAgent }, value, signal) =>
       db.transaction(async ({ query }) => {
         // The lock serialises the sign-ins of a user, so that the limit holds.
-        const [user] = await query('select from users where user_id = $1 and password_hash = $2 for no key update', [userId, passwordHash])
+        const [user] = await query<{ passkey_required: boolean }>(
+          'select passkey_required from users where user_id = $1 and password_hash = $2 for no key update',
+          [userId, passwordHash],
+        )
         if (!user) return undefined
+        if (user.passkey_required) throw passkeyRequired('the password is right; your passkey is required too')
         return insertSession(query, cipher, { userId, address, userAgent, value })
       }, signal),
     async list(userId, signal) {

@@ -38,9 +38,12 @@ export interface NewSession extends Client {
 
 export interface SessionStore {
   findCredentials(email: string, signal: AbortSignal): Promise<Credentials | undefined>
-  /** Stores a session with the value of its key. Returns undefined if the password has changed since it was checked. */
+  /**
+   * Stores a session with the value of its key. Returns undefined if the password has changed since it was checked. Throws
+   * PASSKEY_REQUIRED.
+   */
   create(session: NewSession, value: string, signal: AbortSignal): Promise<Session | undefined>
-  /** Returns the sessions of a user that have not expired, oldest first. */
+  /** Returns the sessions of a user that are neither revoked nor expired, oldest first. */
   list(userId: string, signal: AbortSignal): Promise<Session[]>
   /** Returns false if the user has no such session. */
   delete(key: { sessionId: string; userId: string }, signal: AbortSignal): Promise<boolean>
@@ -48,7 +51,7 @@ export interface SessionStore {
 
 /** How long a session is valid. */
 export const SESSION_HOURS = 12
-/** A further sign-in ends the oldest session. */
+/** Maximum number of sessions of a user. A further sign-in ends the oldest one. */
 export const MAX_SESSIONS = 100
 
 const MAX_USER_AGENT_LENGTH = 255
@@ -58,20 +61,14 @@ export interface SignIn extends Client {
   password: string
 }
 
-/**
- * Checks a password and creates a session. An unknown address, a user without a password and a wrong password have the
- * same error, and take the same time.
- */
+/** Checks a password and creates a session. */
 export async function signIn(
   sessions: SessionStore,
   matchesPassword: MatchesPassword,
   { email, password, address, userAgent }: SignIn,
   { signal }: Pick<Call, 'signal'>,
 ): Promise<{ session: Session; value: string; user: User }> {
-  const found = isStorable(email) ? await sessions.findCredentials(email.trim(), signal) : undefined
-  const isRight = await matchesPassword(found?.passwordHash, password, signal)
-  if (!found?.passwordHash || !isRight) throw signInFailed()
-  if (!found.isOrganisationActive) throw new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'your organisation is inactive')
+  const found = await checkCredentials(sessions, matchesPassword, { email, password }, signal)
   const value = makeKeyValue()
   const session = await sessions.create(
     { userId: found.user.userId, passwordHash: found.passwordHash, ...toClient({ address, userAgent }) },
@@ -80,6 +77,23 @@ export async function signIn(
   )
   if (!session) throw signInFailed()
   return { session, value, user: found.user }
+}
+
+/**
+ * Returns the user of a password. An unknown address, a user without a password and a wrong password have the same error,
+ * and take the same time.
+ */
+export async function checkCredentials(
+  sessions: Pick<SessionStore, 'findCredentials'>,
+  matchesPassword: MatchesPassword,
+  { email, password }: Pick<SignIn, 'email' | 'password'>,
+  signal: AbortSignal,
+): Promise<Credentials & { passwordHash: string }> {
+  const found = isStorable(email) ? await sessions.findCredentials(email.trim(), signal) : undefined
+  const isRight = await matchesPassword(found?.passwordHash, password, signal)
+  if (!found?.passwordHash || !isRight) throw signInFailed()
+  if (!found.isOrganisationActive) throw new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'your organisation is inactive')
+  return { ...found, passwordHash: found.passwordHash }
 }
 
 /** Returns what a session stores of a browser. */
@@ -101,6 +115,11 @@ export async function deleteSession(
 ): Promise<void> {
   const { userId } = requireUser(principal)
   if (!isId(sessionId) || !(await sessions.delete({ sessionId, userId }, signal))) throw notFound('user session', sessionId)
+}
+
+/** Error of a user whose sign-in requires a passkey too. */
+export function passkeyRequired(message: string): DomainError {
+  return new DomainError('forbidden', 'PASSKEY_REQUIRED', message)
 }
 
 function signInFailed(): DomainError {

@@ -75,16 +75,19 @@ export function createSignInLinkStore(db: Db, cipher: KeyCipher, outbox: Outbox)
           )
           if (!link) return undefined
           const userId = link.user_id ?? (await createFirstUser(query, change))
-          const [user] = await query<UserRow>(
+          const [user] = await query<UserRow & { passkey_required: boolean }>(
             `update users set password_hash = $2, first_name = coalesce($3, first_name), last_name = coalesce($4, last_name),
                status = 'active', update_time = now()
-             where user_id = $1 returning ${COLUMNS}`,
+             where user_id = $1 returning ${COLUMNS}, passkey_required`,
             [userId, change.passwordHash, change.firstName, change.lastName],
           )
           await query('delete from sign_in_link where user_id = $1', [userId])
           await revokeSessions(query, userId)
+          if (!user) throw new Error('the update of a user returned no row')
+          // A mail is not a second factor.
+          if (user.passkey_required) return { session: undefined, user: toUser(user) }
           const session = await insertSession(query, cipher, { userId, address, userAgent, value })
-          return { session, user: toUser(user as UserRow) }
+          return { session, user: toUser(user) }
         }, signal),
       ),
   }
@@ -121,8 +124,9 @@ export function signInLinkOutboxHandlers(db: Db, catalogue: Channel): OutboxHand
 }
 
 /**
- * Creates the link, unless an earlier attempt has. Returns undefined if no active user has the address, or has too many
- * links. An identity provider decides about the users that it created, so they get no password.
+ * Creates the link, unless an earlier attempt has created it. Returns undefined if no active user of an active
+ * organisation has the address, or if that user has too many links. An identity provider decides about the users that it
+ * created, so they get no password.
  */
 async function createResetLink(db: Db, { signInLinkId, email }: ResetRequest): Promise<LinkMail | undefined> {
   return db.transaction(async ({ query }) => {
@@ -139,7 +143,7 @@ async function createResetLink(db: Db, { signInLinkId, email }: ResetRequest): P
   })
 }
 
-/** Inserts a link that must be sent within a day. Returns false if the user has too many links of the last hour. */
+/** Inserts a link, whose mail must be sent within a day. Returns false if the user got too many links in the last hour. */
 async function insertLink(
   query: Query,
   { signInLinkId, userId, purpose }: { signInLinkId: string; userId: string; purpose: LinkPurpose },
@@ -188,7 +192,7 @@ export function replaceFirstUserLink(db: Db, { secretHash, hours }: { secretHash
   })
 }
 
-/** Removes up to `limit` expired links and returns their number. */
+/** Removes up to `limit` links that expired more than a day ago, and returns their number. */
 export async function sweepSignInLinks(db: Db, limit: number): Promise<number> {
   const rows = await db.query(
     `delete from sign_in_link where sign_in_link_id in

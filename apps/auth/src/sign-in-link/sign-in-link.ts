@@ -5,7 +5,7 @@ import { requireService, systemOnly } from '@vitascope/principal'
 import { checkText, isId, isUuid } from '@vitascope/request'
 import { makeKeyValue } from '../key/key-value.ts'
 import { type OrganisationScope, requireSuperUser } from '../rules/caller.ts'
-import { type Client, type Session, toClient } from '../session/session.ts'
+import { type Client, passkeyRequired, type Session, toClient } from '../session/session.ts'
 import type { HashPassword } from '../user/password.ts'
 import { checkDetails, checkPassword, type User } from '../user/user.ts'
 
@@ -42,20 +42,21 @@ export interface SignInLinkStore {
   createInvitation(key: { userId: string; scope: OrganisationScope }, checkAllowed: (user: User) => void, call: Call): Promise<string>
   /** Queues the creation of a link for the user with this address, if there is one. */
   requestReset(email: string, signal: AbortSignal): Promise<void>
-  /** Sets the secret of a link that is not expired, and when it expires. Returns undefined if there is no such link. */
+  /** Sets the secret and the expiry time of a link that has not expired. Returns undefined if there is no such link. */
   issue(signInLinkId: string, secretHash: Buffer, signal: AbortSignal): Promise<SentLink | undefined>
   /** Returns undefined if the link is unknown, expired or used. */
   find(secretHash: Buffer, signal: AbortSignal): Promise<SignInLink | undefined>
   /**
    * Deletes all links of the user, changes the user, ends its sessions and creates one with the value of its key. Creates
-   * the first user. Returns undefined if the link is not valid any more. Throws EMAIL_TAKEN.
+   * the first user. Returns undefined if the link is not valid any more. The session is undefined if the sign-in of the
+   * user requires a passkey. Throws EMAIL_TAKEN.
    */
   use(
     secretHash: Buffer,
     user: LinkUser,
     session: Client & { value: string },
     signal: AbortSignal,
-  ): Promise<{ session: Session; user: User } | undefined>
+  ): Promise<{ session: Session | undefined; user: User } | undefined>
 }
 
 export interface LinkUse {
@@ -70,7 +71,7 @@ export interface LinkUse {
 
 /** How long a link is valid after it was sent. */
 export const VALID_HOURS: Readonly<Record<Exclude<LinkPurpose, 'first_user'>, number>> = { invitation: 7 * 24, password_reset: 1 }
-/** Links of one purpose for one user in an hour. */
+/** Maximum number of links of one purpose that are created for a user within an hour. */
 export const MAX_LINKS_PER_HOUR = 5
 
 /** 256 random bits, so that a hash without a salt suffices. */
@@ -86,7 +87,7 @@ function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-/** Sets the password of the user of a link and creates a session. */
+/** Sets the password of the user of a link and creates a session. Throws PASSKEY_REQUIRED if the password is set without one. */
 export async function useSignInLink(
   links: SignInLinkStore,
   hashPassword: HashPassword,
@@ -114,7 +115,9 @@ export async function useSignInLink(
   const user = { passwordHash, firstName, lastName, email: trimmedEmail }
   const used = await links.use(secretHash, user, { ...toClient({ address, userAgent }), value }, signal)
   if (!used) throw linkInvalid()
-  return { ...used, value }
+  const { session } = used
+  if (!session) throw passkeyRequired('the new password is set; sign in with it and your passkey')
+  return { session, user: used.user, value }
 }
 
 /** Sends a link to a user who has no password yet. Returns the email address. */
@@ -129,7 +132,10 @@ export async function createInvitation(links: Pick<SignInLinkStore, 'createInvit
   return links.createInvitation({ userId, scope }, checkAllowed, call)
 }
 
-/** Requests a link for a new password. It does not wait for the search of the user, so its time does not depend on it. */
+/**
+ * Requests a link for a new password. The user is searched later, so neither the response nor its time reveals whether
+ * there is one.
+ */
 export async function requestPasswordReset(
   links: Pick<SignInLinkStore, 'requestReset'>,
   email: string,

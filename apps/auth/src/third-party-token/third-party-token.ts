@@ -37,6 +37,7 @@ export interface ThirdPartyTokenStore {
   create(details: ThirdPartyTokenDetails, call: Call): Promise<{ thirdPartyTokenId: string; createTime: Date }>
   /** Returns the update time, or undefined if there is no such record. Throws like `create`. */
   update(key: TokenKey, change: Partial<ThirdPartyTokenDetails>, signal: AbortSignal): Promise<Date | undefined>
+  /** Deletes the secrets of a record. Returns the time of the deletion, or undefined if there is no such record. */
   delete(key: TokenKey, signal: AbortSignal): Promise<Date | undefined>
 }
 

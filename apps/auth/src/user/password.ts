@@ -5,7 +5,7 @@ import { DomainError } from '@vitascope/errors'
 /** Returns the argon2id hash that is stored in place of a password. Throws PASSWORDS_BUSY if the queue is full. */
 export type HashPassword = (password: string, signal: AbortSignal) => Promise<string>
 
-/** One hash takes about 30 ms of a core and 19 MiB of memory. */
+/** Hashes that are computed, or passwords that are checked, at the same time. One takes about 30 ms of a core and 19 MiB of memory. */
 const MAX_CONCURRENT = 2
 const MAX_QUEUED = 8
 
@@ -34,7 +34,7 @@ function argon2id(password: string): Promise<string> {
 /** Returns whether a password belongs to a stored hash. Without a hash it takes the same time, and returns false. */
 export type MatchesPassword = (passwordHash: string | undefined, password: string, signal: AbortSignal) => Promise<boolean>
 
-/** Sign-ins that wait for a check. Each takes about 30 ms of a core. */
+/** Maximum number of sign-ins that wait for a check. Each check takes about 30 ms of a core. */
 const MAX_QUEUED_CHECKS = 64
 
 /** Creates a function that checks two passwords at once. It has its own queue, so that sign-ins do not block new passwords. */

@@ -27,7 +27,8 @@ export function nameCaptions(captions: readonly CaptionSummary[], onLoad: Captio
 }
 
 /**
- * Returns the id of the captions that are shown initially. `1` and `true` select the first captions.
+ * Returns the id of the captions that are shown initially. `1` and `true` select the first captions,
+ * and so does an empty value if `defaultOn` is true.
  * A language code or a title selects the captions with it, or else the first captions in the same
  * language for another region. `0`, `false` and an unknown language select no captions. The player
  * page uses the same rules.

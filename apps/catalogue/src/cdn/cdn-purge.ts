@@ -18,7 +18,7 @@ export const CDN_PURGE = 'cdn_purge'
 interface EndedVersion {
   videoId: string
   version: string
-  /** Each version is purged twice: 1 or 2. */
+  /** Number of the purge, 1 or 2. The second purge removes files whose transfer to the CDN took longer. */
   pass: number
 }
 
@@ -28,8 +28,9 @@ const ANY_ADDRESS: SourcePolicy = sourcePolicy({ allow: ['0.0.0.0/0', '::/0'] })
 
 /**
  * Returns the outbox handler that reports ended delivery versions to a CDN. Triggers enqueue the
- * messages. Without settings it drops them. While the receiver does not respond or returns 5xx, a
- * message is sent again without a limit.
+ * messages. Without settings it drops them. While the receiver does not respond, or returns 429 or
+ * 5xx, a message is sent again without a limit. After other failures, `maxErrors` of the outbox limits
+ * the attempts.
  */
 export function cdnPurgeHandlers(settings: CdnPurgeSettings | undefined, metrics: Metrics, log: Logger): OutboxHandlers {
   const calls = metrics.counter('vitascope_catalogue_cdn_purges_total', 'Calls of the purge URL of the CDN, by outcome: ok or failed', [

@@ -30,7 +30,12 @@ export interface ContactForm extends ContactFormFields {
 export function checkContactForm(fields: ContactFormFields): void {
   const isUnnamed = fields.primaryText.trim() === '' && fields.reference.trim() === ''
   const problems: FieldError[] = [
-    ...(isUnnamed ? ['primary_text', 'reference'].map((field) => ({ field, message: 'is required, or the other one is' })) : []),
+    ...(isUnnamed
+      ? [
+          { field: 'primary_text', message: 'is required if reference is empty' },
+          { field: 'reference', message: 'is required if primary_text is empty' },
+        ]
+      : []),
     ...checkText('primary_text', fields.primaryText, { max: 1_000 }),
     ...checkText('secondary_text', fields.secondaryText, { max: 1_000 }),
     ...checkText('reference', fields.reference, { max: 255 }),
@@ -55,7 +60,10 @@ export interface Submission extends SubmissionFields {
   createTime: Date
 }
 
-/** Throws `invalid` if a captured field is missing or if a field is set that the form does not capture. */
+/**
+ * Throws `invalid` with every invalid field. A captured field must not be missing, and a field that the
+ * form does not capture must not be set.
+ */
 export function checkSubmission(form: ContactFormFields, submission: SubmissionFields): void {
   const problems = [
     ...checkCaptured('name', form.captureNames, submission.name),

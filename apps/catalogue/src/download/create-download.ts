@@ -25,7 +25,7 @@ export interface Download {
   expireTime: Date
 }
 
-/** A file of a video before it is signed. */
+/** A file of a video, before its token is signed. */
 interface File {
   file: string
   filename: string

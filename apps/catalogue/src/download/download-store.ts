@@ -25,11 +25,11 @@ export interface DownloadsRequest {
 }
 
 export interface DownloadStore {
-  /** Adds downloads of today. A repeated report changes nothing. */
+  /** Adds downloads of the current UTC day. A report that is repeated within an hour changes nothing. */
   add(reportId: string, counts: readonly DownloadCount[], signal?: AbortSignal): Promise<void>
   /** Returns the days with downloads, oldest first. */
   listDays(request: DownloadsRequest, signal?: AbortSignal): Promise<DownloadDay[]>
-  /** Deletes up to `limit` old ids of reports, and returns their number. */
+  /** Deletes up to `limit` ids of reports that are older than one hour, and returns their number. */
   sweep(limit: number): Promise<number>
 }
 

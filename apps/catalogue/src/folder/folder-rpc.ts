@@ -10,7 +10,7 @@ import type { FolderKey, FolderStore } from './folder-store.ts'
 
 /** Maximum page size. With descriptions of maximum length, a page has about 2 MiB. */
 const MAX_FOLDERS = 100
-const VIDEOS_DEFAULT = 100
+const DEFAULT_VIDEOS = 100
 const MAX_VIDEOS = 1_000
 
 export function folderHandlers(folders: FolderStore, organisations: Organisations): Handlers<typeof FolderServiceService> {
@@ -39,7 +39,7 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
     },
     async listFolderVideos({ folderId, ...page }, { principal, signal }) {
       const key = toKey(principal, folderId)
-      const pageRequest = { ...page, pageSize: page.pageSize === 0 ? VIDEOS_DEFAULT : page.pageSize }
+      const pageRequest = { ...page, pageSize: page.pageSize === 0 ? DEFAULT_VIDEOS : page.pageSize }
       const { rows, nextPageToken } = await pageById(pageRequest, MAX_VIDEOS, {
         read: (position) => folders.videos(key, position, signal),
         getId: ({ position }) => position,

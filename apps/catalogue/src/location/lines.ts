@@ -1,9 +1,9 @@
-/** Maximum length of a line. A file with a longer line is not a postal code file. */
+/** Maximum number of characters that are read without a line break. A postal code file has no such line. */
 const MAX_LINE_LENGTH = 64 * 1024
 
 /**
  * Yields the lines of a UTF-8 file in batches. A final line break does not start another line. A
- * line that is too long is truncated and ends the output.
+ * line that is incomplete after `MAX_LINE_LENGTH` characters is truncated and ends the output.
  */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()

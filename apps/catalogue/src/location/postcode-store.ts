@@ -3,8 +3,8 @@ import type { PostcodePlace } from './postcode.ts'
 
 export interface PostcodeStore {
   /**
-   * Returns the place of a postcode key. If several countries have it, returns that of `country`,
-   * or of the first country code.
+   * Returns the place of a postcode key in `country`. If `country` is undefined, returns the place in the
+   * first country, by country code, that has the postcode.
    */
   find(key: string, country: string | undefined, signal?: AbortSignal): Promise<PostcodePlace | undefined>
 }

@@ -27,7 +27,7 @@ const AREAS: readonly { country: string; full: RegExp }[] = [
   { country: 'US', full: /^(\d{5})\d{4}$/ },
 ]
 
-/** Returns the areas of a full postcode. The public data of these countries has areas only. */
+/** Returns the areas of a full postcode. For these countries, GeoNames files contain only the areas. */
 export function findAreas(key: string): Area[] {
   return AREAS.flatMap(({ country, full }) => {
     const [, area] = full.exec(key) ?? []

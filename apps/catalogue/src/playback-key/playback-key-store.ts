@@ -16,7 +16,7 @@ import {
   tooManyActiveKeys,
 } from './playback-key.ts'
 
-/** A key of an organisation; with the scope null, of any. */
+/** Identifies a key. If `scope` is null, the key can belong to any organisation. */
 export interface PlaybackKeyTarget {
   scope: Scope
   keyId: string

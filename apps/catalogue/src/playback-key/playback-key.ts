@@ -31,7 +31,7 @@ const PATHS = new Map<string, keyof PlaybackKeyFields>([
   ['active', 'active'],
 ])
 
-/** Parses the public key, which is PEM or a JWK. Throws `invalid` with every bad field. */
+/** Parses the public key, which is PEM or a JWK. Throws `invalid` with every invalid field. */
 export function checkNewKey<Fields extends PlaybackKeyFields & { publicKey: string }>(
   fields: Fields,
 ): Fields & Pick<PlaybackKey, 'algorithm' | 'publicKey'> {
@@ -44,7 +44,7 @@ export function checkNewKey<Fields extends PlaybackKeyFields & { publicKey: stri
   return { ...fields, ...parsed }
 }
 
-/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every bad field. */
+/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field. */
 export function mergeKey(now: PlaybackKeyFields, input: PlaybackKeyFields, mask: readonly string[]): PlaybackKeyFields {
   const { fields, problems } = applyMask({ name: now.name, active: now.active }, input, mask, PATHS)
   requireValid([...problems, ...checkName(fields.name)])

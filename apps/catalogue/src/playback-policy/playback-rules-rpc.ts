@@ -80,7 +80,7 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
       const country = countries.find(normalAddress)
       // The video may have expired after the time of the request.
       const policy = await policies.findIncludingExpired(videoId, signal)
-      // A video that is disabled or has no files.
+      // The video is disabled, it has no files, or its organisation is inactive.
       if (!policy) return toExplanation({ allowed: false, code: 'not_found', decidedBy: 'video', reported: [] }, country)
       const verify = () => verifyToken(token, { videoId, address: normalAddress, now }, { platform: tokenKeys, organisation: policy.keys })
       const verified = token === '' ? undefined : await verify()
@@ -144,7 +144,10 @@ const FOREIGN_TOKEN = 'Your link is valid on another page, in another network or
 /** Parts of a policy that do not concern pages. */
 const OPEN_POLICY = { tokenRequired: false, passwordRequired: false, allowedIps: [], expireTime: undefined }
 
-/** A decision to explain. `decidedBy` is `video` if the video is disabled or has no files, and so has no policy. */
+/**
+ * A decision to explain. `decidedBy` is `video` if the video has no policy, because it is disabled, has no
+ * files, or belongs to an inactive organisation.
+ */
 type Explained = Omit<Decision, 'decidedBy'> & { decidedBy: Decision['decidedBy'] | 'video' }
 
 function toExplanation(
@@ -167,7 +170,10 @@ function toFiredMessage({ list, index, name }: FiredRule): FiredPlaybackRule {
   return { isOfOrganisation: list === 'organisation', index, name }
 }
 
-/** Returns a token that is valid. The player page is shown with an invalid one, and names the fault itself. */
+/**
+ * Returns the token if it is valid, otherwise undefined. The player page is shown with an invalid token
+ * too, and reports the reason itself.
+ */
 function withoutRejection(token: VerifiedToken): VerifiedToken | undefined {
   return token.rejection === undefined ? token : undefined
 }

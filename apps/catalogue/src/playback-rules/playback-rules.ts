@@ -5,7 +5,7 @@ import type { PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
 
 /** Rules of a video or of an organisation, in their order. */
 export interface PlaybackRules {
-  /** Undefined: a video inherits the default of its organisation, and organisations allow. */
+  /** If undefined, a video uses the default of its organisation, and the default of an organisation is `allow`. */
   defaultDecision: 'allow' | 'deny' | undefined
   rules: PlaybackRule[]
 }
@@ -36,7 +36,7 @@ export interface PlaybackRulesStore {
 
 export const NO_RULES: StoredPlaybackRules = { defaultDecision: undefined, rules: [], updateTime: undefined }
 
-/** Throws `invalid` with every bad field. */
+/** Throws `invalid` with every invalid field. */
 export function checkRules({ rules }: PlaybackRules): void {
   requireValid([...(compileRules(rules).errors ?? []), ...findRestrictingClaims(rules)])
 }

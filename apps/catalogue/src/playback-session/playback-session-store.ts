@@ -19,7 +19,7 @@ export interface PlaybackSession {
 export interface PlaybackSessionStore {
   /** Stores the time of the sessions' requests, and returns their states in the same order. */
   report(sessions: readonly ReportedPlaybackSession[], signal?: AbortSignal): Promise<SessionState[]>
-  /** Returns the sessions of a video, newest first. Throws VIDEO_NOT_FOUND. */
+  /** Returns at most 1,000 sessions of a video with requests in the last hour, newest first. Throws VIDEO_NOT_FOUND. */
   list(target: SessionTarget, signal?: AbortSignal): Promise<PlaybackSession[]>
   /** Throws VIDEO_NOT_FOUND or SESSION_NOT_FOUND. */
   end(target: SessionTarget & { sessionId: string }, signal?: AbortSignal): Promise<void>

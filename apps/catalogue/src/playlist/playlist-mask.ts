@@ -17,11 +17,11 @@ const PATHS = new Map<string, keyof PlaylistFields>([
 ])
 
 /**
- * Returns the playlist `now` with the masked fields of `input`. Throws `invalid` with every invalid
+ * Returns the playlist `current` with the masked fields of `input`. Throws `invalid` with every invalid
  * field.
  */
-export function mergePlaylist<Fields extends PlaylistFields>(now: Fields, input: PlaylistFields, mask: readonly string[]): Fields {
-  const { fields, problems } = applyMask<PlaylistFields, Fields>(now, input, mask, PATHS)
+export function mergePlaylist<Fields extends PlaylistFields>(current: Fields, input: PlaylistFields, mask: readonly string[]): Fields {
+  const { fields, problems } = applyMask<PlaylistFields, Fields>(current, input, mask, PATHS)
   requireValid([...problems, ...checkPlaylist(fields)])
   return fields
 }
@@ -34,7 +34,7 @@ export function checkPlaylist(fields: PlaylistFields): FieldError[] {
     ...checkText('playlist_type', fields.playlistType, { min: 1, max: 50 }),
     ...checkText('title', fields.title, { max: 255 }),
     ...checkText('description', fields.description, { max: 5_000 }),
-    ...checkAddress('monetization_url', fields.monetizationUrl),
+    ...checkWebUrl('monetization_url', fields.monetizationUrl),
     ...(isLimitValid ? [] : [{ field: 'video_limit', message: `must be from 0 to ${MAX_VIDEOS}` }]),
     ...checkText('settings', fields.settings, { max: 10_000 }),
     ...checkJsonObject(fields.monetizationJson, 'monetization_json'),
@@ -42,10 +42,10 @@ export function checkPlaylist(fields: PlaylistFields): FieldError[] {
   ]
 }
 
-function checkAddress(field: string, address: string): FieldError[] {
-  if (address === '') return []
-  const problems = checkText(field, address, { max: 2_048 })
+function checkWebUrl(field: string, url: string): FieldError[] {
+  if (url === '') return []
+  const problems = checkText(field, url, { max: 2_048 })
   if (problems.length > 0) return problems
-  const isWeb = URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
+  const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
   return isWeb ? [] : [{ field, message: 'must be a URL that starts with http:// or https://' }]
 }

@@ -13,7 +13,7 @@ import { appendVideo, createDefaultFields, MAX_VIDEOS, type Playlist, removeVide
 import { checkPlaylist, mergePlaylist } from './playlist-mask.ts'
 import type { PlaylistKey, PlaylistStore, PlaylistWithVideos } from './playlist-store.ts'
 
-const PAGE_DEFAULT = 50
+const DEFAULT_PAGE_SIZE = 50
 /** Maximum page size. Each playlist needs up to 25 lookups of videos. */
 const MAX_PAGE_SIZE = 250
 const MESSAGE_BYTES = 3 * 1024 * 1024
@@ -38,7 +38,7 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
       return toResponse({ ...stored, videos: filterListed(stored.videos, new Date()) }, skip)
     },
     async listPlaylists({ organisationId: requestedId, pageSize, pageToken: token, skip }, { principal, signal }) {
-      const size = toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
+      const size = toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE)
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
       const page = await playlists.list({ organisationId, size, token, skip, messageSize: maxMessageSize }, signal)
       return { playlists: page.playlists.map(toMessage), nextPageToken: page.nextPageToken }

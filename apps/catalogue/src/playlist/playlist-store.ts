@@ -28,8 +28,8 @@ export interface PlaylistStore {
   list(request: PlaylistPageRequest, signal?: AbortSignal): Promise<{ playlists: Playlist[]; nextPageToken: string }>
   /**
    * Locks the playlist and stores what `change` returns. `requestedVideoIds` are the videos in the
-   * request. Throws VIDEO_NOT_FOUND before `change` runs if one of them belongs to another
-   * organisation.
+   * request. Throws VIDEO_NOT_FOUND before `change` runs if one of them does not exist in the
+   * organisation of the playlist.
    */
   update(
     key: PlaylistKey,
@@ -62,6 +62,7 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
   return {
     create: ({ organisationId, userId, fields }, call) =>
       withIdempotency(db, call, jsonCodec<{ playlistId: string }>(), async (tx) => {
+        // Player pages and embed codes take the id of a video or a playlist, so no playlist has the id of a video.
         for (let attempt = 1; attempt <= MAX_ID_ATTEMPTS; attempt++) {
           const [row] = await tx.query<{ playlist_id: string }>(
             `insert into playlist (${PLAYLIST_COLUMNS}, playlist_id, organisation_id, created_by_user_id)

@@ -1,12 +1,12 @@
 import { invalid, requireValid } from '@vitascope/errors'
 import type { ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
 import type { PosterSet as SetMessage } from '@vitascope/proto/catalogue/v1/poster_set'
-import type { OtherJobReports } from '../publishing/job-rpc.ts'
+import type { NonMediaJobReports } from '../publishing/job-rpc.ts'
 import type { PosterSet, PosterUpdate } from './poster.ts'
 import type { PosterStore } from './poster-store.ts'
 
-/** Returns the part of the job service that handles reports about jobs of pictures. */
-export function posterJobReports(posters: Pick<PosterStore, 'apply' | 'findNeeded' | 'findUsedPrefixes'>): OtherJobReports {
+/** Returns the part of the job service that handles reports about poster jobs. */
+export function posterJobReports(posters: Pick<PosterStore, 'apply' | 'findNeeded' | 'findUsedPrefixes'>): NonMediaJobReports {
   return {
     async apply(report, signal) {
       const update = toPosterUpdate(report)
@@ -31,11 +31,11 @@ function toPosterUpdate({ jobId, update }: ReportJobRequest): PosterUpdate | und
   }
 }
 
-/** Returns the set. Throws `invalid` if a file is missing or if the set belongs to another job. */
+/** Returns the set. Throws `invalid` if a file is missing, the prefix is invalid, or the set belongs to another job. */
 function checkSet(jobId: string, set: SetMessage | undefined): PosterSet {
   if (!set) throw invalid([{ field: 'poster_made.poster', message: 'is missing' }])
   const { poster, thumbnail } = set
-  if (!poster || !thumbnail) throw invalid([{ field: 'poster_made.poster', message: 'must have both images' }])
+  if (!poster || !thumbnail) throw invalid([{ field: 'poster_made.poster', message: 'must contain poster and thumbnail' }])
   const problems = [
     ...(set.jobId === jobId ? [] : [{ field: 'poster_made.poster.job_id', message: 'must be the job of the report' }]),
     ...(set.prefix === '' || set.prefix.endsWith('/')

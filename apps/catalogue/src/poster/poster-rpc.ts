@@ -31,7 +31,10 @@ export function posterHandlers(posters: PosterStore): Handlers<typeof PosterServ
     },
   }
 
-  /** Waits until the job has ended, for a few seconds. Throws its error. The picture is stored already, so a retry is not needed. */
+  /**
+   * Waits for the end of the job, for at most `seconds`. Throws the error of a failed job. The picture is
+   * already stored, so a caller need not repeat the request after a timeout.
+   */
   async function waitForJob(
     { videoId, jobId, source, seconds }: { videoId: string; jobId: string; source: PosterSource; seconds: number },
     signal: AbortSignal,

@@ -20,7 +20,7 @@ import { enqueuePoster } from './poster-job-messages.ts'
 
 export interface PosterStore {
   /**
-   * Accepts a picture: stores it with its job and the outbox message in one transaction, and returns the job. The images that
+   * Accepts a picture: stores it with its job and the outbox message in one transaction, and returns the job id. The images that
    * the video shows are kept. An active job of the video is cancelled. Throws VIDEO_NOT_FOUND, VIDEO_NOT_READY and
    * INVALID_INPUT.
    */
@@ -36,7 +36,7 @@ export interface PosterStore {
    * needed, or undefined if no video has it.
    */
   apply(jobId: string, update: PosterUpdate, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
-  /** Returns the jobs that are active or whose images a video shows. */
+  /** Returns the jobs that are active, or whose images a video shows or are still served. */
   findNeeded(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
   /** Returns the prefixes of the jobs' images that a video shows. */
   findUsedPrefixes(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>

@@ -1,12 +1,12 @@
 import { tidy } from '@vitascope/request'
 import { toFailureCode } from '../publishing/media/status.ts'
 
-/** The picture of a video, as it is shown. */
+/** Poster of a video: the state of the last job, and the images of the last successful one. */
 export interface Poster {
   state: PosterState
   code: number
   reason: string
-  /** Their paths are below the delivery version of the video. Undefined before the first picture is converted. */
+  /** The paths of `poster` and `thumbnail` are relative to the folder of the video's files. Undefined before the first success. */
   poster: PosterImage | undefined
   thumbnail: PosterImage | undefined
 }
@@ -28,7 +28,7 @@ export interface PosterSet {
   thumbnail: PosterImage
 }
 
-/** A picture that is converted. */
+/** Source of a poster: an image at a URL, or a frame of the video. */
 export type PosterSource = { kind: 'url'; url: string } | { kind: 'frame'; atSeconds: number }
 
 export type PosterUpdate = { kind: 'progress' } | { kind: 'created'; set: PosterSet } | { kind: 'failed'; code: number; message: string }

@@ -32,8 +32,8 @@ export interface PresentationStore {
 const FIND = `${SELECT_PRESENTATION} where p.presentation_id = $1 and ($2::bigint is null or p.organisation_id = $2)`
 
 /**
- * SQL condition of a public presentation: its organisation is active, and it has no video or its
- * video is public. If its video was deleted, it is not public.
+ * SQL condition of a public presentation: its organisation is active, and it has no video, or its
+ * video is enabled, not private and not expired. If its video was deleted, it is not public.
  */
 export const IS_PUBLIC = `o.active and (p.video_id is null or (v.video_id is not null and v.enabled and v.visibility <> 'private' and (v.expire_time is null or v.expire_time > now())))`
 

@@ -63,7 +63,7 @@ const MAX_SECONDS = 604_800
  * Returns the status that callers see:
  *
  *   processing 5…98/2 ──▶ awaiting timings 99/1999 ◀──▶ ok 100/2000, if every slide has its second
- *            └──▶ failed/4002 or 5xxx, with the progress reached
+ *            └──▶ failed/4xxx or 5xxx, with the progress reached
  *
  * If a file fails and the presentation has slides, the status stays and the reason is added. A
  * presentation without slides is never ok.

@@ -1,12 +1,12 @@
 import { invalid, requireValid } from '@vitascope/errors'
 import type { ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
 import type { SlideSet as SetMessage } from '@vitascope/proto/catalogue/v1/slide_set'
-import type { OtherJobReports } from '../publishing/job-rpc.ts'
+import type { NonMediaJobReports } from '../publishing/job-rpc.ts'
 import type { SlideSet, SlideUpdate } from './slide-job.ts'
 import type { SlideJobStore } from './slide-job-store.ts'
 
 /** Returns the part of the job service that handles reports about slide jobs. */
-export function slideJobReports(slideJobs: Pick<SlideJobStore, 'apply' | 'findNeeded' | 'findUsedPrefixes'>): OtherJobReports {
+export function slideJobReports(slideJobs: Pick<SlideJobStore, 'apply' | 'findNeeded' | 'findUsedPrefixes'>): NonMediaJobReports {
   return {
     async apply(report, signal) {
       const update = toSlideUpdate(report)

@@ -1,17 +1,29 @@
 import { invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { getScope, requireService } from '@vitascope/principal'
-import { JobAction, type JobServiceService, JobState, type Job as Message, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
-import { isId } from '@vitascope/request'
+import { getScope, requireService, requireUser } from '@vitascope/principal'
+import {
+  JobAction,
+  type JobServiceService,
+  JobState,
+  type ListJobsRequest,
+  type Job as Message,
+  type ReportJobRequest,
+} from '@vitascope/proto/catalogue/v1/job'
+import { isId, pageByKey } from '@vitascope/request'
+import type { Organisations } from '../organisation-replica/organisation.ts'
+import { findRequestedOrganisation } from '../organisation-replica/requested-organisation.ts'
 import type { Job, JobUpdate } from './job/job.ts'
-import type { JobStore } from './job-store.ts'
+import type { JobFilter, JobStore } from './job-store.ts'
 import type { RenditionSet } from './media/rendition-set.ts'
 import type { RetryJob } from './retry-job.ts'
 
 const MAX_JOB_IDS = 1_000
+const MAX_JOBS = 100
+/** Larger than all ids of jobs, so that the first page starts with the latest job. */
+const AFTER_ALL_IDS = '9223372036854775807'
 
 /** Reports about jobs of presentations or of posters, which share one id space with media jobs. */
-export interface OtherJobReports extends Pick<JobStore, 'findNeeded' | 'findUsedPrefixes'> {
+export interface NonMediaJobReports extends Pick<JobStore, 'findNeeded' | 'findUsedPrefixes'> {
   /**
    * Returns whether the job is still needed. Returns undefined if the job never existed, or if
    * jobs of this kind have no such update.
@@ -19,7 +31,14 @@ export interface OtherJobReports extends Pick<JobStore, 'findNeeded' | 'findUsed
   apply(report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined>
 }
 
-export function jobHandlers(jobs: JobStore, retryJob: RetryJob, otherJobs: readonly OtherJobReports[]): Handlers<typeof JobServiceService> {
+export interface JobParts {
+  jobs: JobStore
+  retryJob: RetryJob
+  otherJobs: readonly NonMediaJobReports[]
+  organisations: Organisations
+}
+
+export function jobHandlers({ jobs, retryJob, otherJobs, organisations }: JobParts): Handlers<typeof JobServiceService> {
   /** Returns whether the job is still needed. Returns undefined if no store has the job. */
   const applyReport = async (report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined> => {
     const update = report.update?.$case === 'slidesMade' || report.update?.$case === 'posterMade' ? undefined : toUpdate(report)
@@ -36,6 +55,17 @@ export function jobHandlers(jobs: JobStore, retryJob: RetryJob, otherJobs: reado
       const job = isId(jobId) ? await jobs.find(scope, jobId, signal) : undefined
       if (!job) throw notFound('job', jobId)
       return { job: toMessage(job) }
+    },
+    async listJobs(request, { principal, signal }) {
+      const scope = await findRequestedOrganisation(organisations, requireUser(principal), request.organisationId, signal)
+      const filter = { scope, ...readFilter(request) }
+      const { rows, nextPageToken } = await pageByKey(request, MAX_JOBS, {
+        read: (position) => jobs.list(filter, position, signal),
+        getKey: ({ jobId }) => jobId,
+        isKey: isId,
+        start: AFTER_ALL_IDS,
+      })
+      return { jobs: rows.map(toMessage), nextPageToken, ...(await jobs.countActive(scope, signal)) }
     },
     async cancelJob({ jobId }, { principal, signal }) {
       const scope = getScope(principal)
@@ -67,6 +97,15 @@ export function jobHandlers(jobs: JobStore, retryJob: RetryJob, otherJobs: reado
       return { usedPrefixes: used.flat() }
     },
   }
+}
+
+function readFilter({ mediaId, states }: ListJobsRequest): Omit<JobFilter, 'scope'> {
+  const words = states.flatMap((state) => WORDS.get(state) ?? [])
+  requireValid([
+    ...(mediaId === '' || isId(mediaId) ? [] : [{ field: 'media_id', message: 'must be an id' }]),
+    ...(words.length === states.length ? [] : [{ field: 'states', message: 'must be states of jobs' }]),
+  ])
+  return { mediaId: mediaId === '' ? undefined : mediaId, states: words }
 }
 
 function checkIds(jobIds: readonly string[]): string[] {
@@ -121,6 +160,10 @@ const STATES: Record<Job['state'], JobState> = {
   failed: JobState.JOB_STATE_FAILED,
   cancelled: JobState.JOB_STATE_CANCELLED,
 }
+
+const WORDS: ReadonlyMap<JobState, Job['state']> = new Map(
+  Object.entries(STATES).map(([word, state]) => [state, word as Job['state']] as const),
+)
 
 function toMessage(job: Job): Message {
   return {

@@ -1,8 +1,10 @@
 // Faults: C27, A18
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { PagePosition } from '@vitascope/request'
 import { buildRenditionSet, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
+import type { JobFilter } from './job-store.ts'
 
 let catalogue: CatalogueDatabase
 beforeAll(async () => {
@@ -25,6 +27,25 @@ const replace = (mediaId: string) =>
 const findStatus = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
 const findPlayedJobId = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.renditions?.jobId
 const listMessages = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
+
+test('a list of jobs has the latest first, by media and state, and the active ones are counted', async () => {
+  const [first, second, third] = [await catalogue.upload(), await catalogue.upload(), await catalogue.upload()]
+  await progress(second.jobId, 30, 1)
+  await fail(third.jobId)
+  const list = async (filter: Partial<JobFilter>, page: Partial<PagePosition> = {}) => {
+    const position = { after: '9223372036854775807', limit: 2, skip: 0, ...page }
+    return (await catalogue.jobs.list({ scope: '1', mediaId: undefined, states: [], ...filter }, position)).map(({ jobId }) => jobId)
+  }
+  expect(await list({})).toEqual([third.jobId, second.jobId])
+  expect(await list({}, { after: second.jobId })).toEqual([first.jobId])
+  expect(await list({}, { skip: 1 })).toEqual([second.jobId, first.jobId])
+  expect(await list({ scope: null, mediaId: first.mediaId })).toEqual([first.jobId])
+  expect(await list({ scope: '2', mediaId: first.mediaId })).toEqual([])
+  expect(await list({ states: ['failed'] })).toEqual([third.jobId])
+  expect(await list({ scope: null, states: ['queued', 'running'] })).toEqual([second.jobId, first.jobId])
+  for (const scope of ['1', null]) expect(await catalogue.jobs.countActive(scope)).toEqual({ queued: 1, running: 1 })
+  expect(await catalogue.jobs.countActive('2')).toEqual({ queued: 0, running: 0 })
+})
 
 describe('reports', () => {
   test('of progress update the video; late and repeated ones change nothing, and the response shows that the job is needed', async () => {

@@ -1,6 +1,7 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { Db, Transaction } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
+import type { PagePosition } from '@vitascope/request'
 import { addEvent, addVideoEvents } from '../notification/event/event-store.ts'
 import { queueSuccessMail } from '../notification/mail/mail-store.ts'
 import { findJobOverrun, reserveMinutes } from '../quota/reserve.ts'
@@ -15,6 +16,10 @@ import { TOO_LARGE } from './media/status.ts'
 
 export interface JobStore {
   find(scope: Scope, jobId: string, signal?: AbortSignal): Promise<Job | undefined>
+  /** Lists jobs by descending id. `after` is the id before which the page starts. */
+  list(filter: JobFilter, position: PagePosition, signal?: AbortSignal): Promise<Job[]>
+  /** Counts the active jobs of an organisation, or of all. It stops at 10,000. */
+  countActive(scope: Scope, signal?: AbortSignal): Promise<{ queued: number; running: number }>
   /**
    * Applies an update to an active job. A progress update needs a revision above the last one.
    * Returns whether the job is still needed, or undefined if the job never existed.
@@ -28,6 +33,15 @@ export interface JobStore {
   findUsedPrefixes(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
 }
 
+export interface JobFilter {
+  scope: Scope
+  mediaId: string | undefined
+  /** States of the listed jobs. Empty for all. */
+  states: readonly Job['state'][]
+}
+
+const MAX_COUNTED = 10_000
+
 export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
   return {
     async find(scope, jobId, signal) {
@@ -37,6 +51,27 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
         [jobId, scope],
       )
       return row && toJob(row)
+    },
+    async list(filter, { after, limit, skip }, signal) {
+      signal?.throwIfAborted()
+      const { where, values } = toCondition(filter)
+      const rows = await db.query<JobRow>(`select ${COLUMNS} from job where job_id < $1 ${where} order by job_id desc limit $2 offset $3`, [
+        after,
+        limit,
+        skip,
+        ...values,
+      ])
+      return rows.map(toJob)
+    },
+    async countActive(scope, signal) {
+      signal?.throwIfAborted()
+      const inScope = scope === null ? '' : 'and organisation_id = $2'
+      const [counts] = await db.query<{ queued: number; running: number }>(
+        `select count(*) filter (where state = 'queued')::int as queued, count(*) filter (where state = 'running')::int as running
+         from (select state from job where state in ('queued', 'running') ${inScope} limit $1) active`,
+        scope === null ? [MAX_COUNTED] : [MAX_COUNTED, scope],
+      )
+      return counts ?? { queued: 0, running: 0 }
     },
     apply: (jobId, update, revision, signal) =>
       db.transaction(async (tx) => {
@@ -73,13 +108,30 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
 }
 
 /**
+ * Returns the SQL of a filter, whose values follow three others. States are in the statement itself, so that
+ * the planner can use the indexes of active and of failed jobs.
+ */
+function toCondition({ scope, mediaId, states }: JobFilter): { where: string; values: string[] } {
+  const values: string[] = []
+  const conditions: string[] = []
+  const add = (column: string, value: string) => {
+    values.push(value)
+    conditions.push(`and ${column} = $${values.length + 3}`)
+  }
+  if (scope !== null) add('organisation_id', scope)
+  if (mediaId !== undefined) add('media_id', mediaId)
+  if (states.length > 0) conditions.push(`and state in (${states.map((state) => `'${state}'`).join(', ')})`)
+  return { where: conditions.join(' '), values }
+}
+
+/**
  * Cancels active jobs of a locked media and notifies encoding. `kind` selects the jobs that create its
  * set, the jobs that add renditions, or all jobs. The caller updates the state of the media.
  */
 export async function endActiveJobs(
   tx: Transaction,
   enqueue: Enqueue,
-  { mediaId, which: kind, message }: { mediaId: string; which: 'set' | 'renditions' | 'all'; message: string },
+  { mediaId, kind, message }: { mediaId: string; kind: 'set' | 'renditions' | 'all'; message: string },
 ): Promise<void> {
   const ended = await tx.query<{ job_id: string }>(
     `update job set state = 'cancelled', code = 4005, message = $2, finish_time = now()
@@ -147,7 +199,7 @@ async function applyUpdateLocked(
     // If the preview set has the same plan, its URLs stay valid and running playback continues.
     if (!(media.preview && areCompatible(media.preview, update.renditions))) await switchToSet(tx, job.mediaId, media.renditions)
     await emitReadyEvents(tx, job, media)
-    await endActiveJobs(tx, enqueue, { mediaId: job.mediaId, which: 'renditions', message: 'replaced by a later request' })
+    await endActiveJobs(tx, enqueue, { mediaId: job.mediaId, kind: 'renditions', message: 'replaced by a later request' })
     await clearAddedBytes(tx, job.mediaId)
     await startAllRenditions(tx, enqueue, { ...media, renditions: update.renditions }, userId)
   } else if (update.kind === 'failed' || update.kind === 'cancelled') {

@@ -73,7 +73,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
       const replacement = await withIdempotency(db, call, jsonCodec<Replacement>(), async (tx) => {
         repeatedCall = false
         const { mediaId, organisationId, renditions } = await requireMedia(tx, key)
-        await endActiveJobs(tx, enqueue, { mediaId, which: 'set', message: 'replaced by a later request' })
+        await endActiveJobs(tx, enqueue, { mediaId, kind: 'set', message: 'replaced by a later request' })
         const videoId = await findFirstVideoId(tx, mediaId)
         const status = createAcceptedStatus(startsWaiting)
         const { progress } = status
@@ -103,7 +103,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
     remove: (key, { userId, callerId, notes }, signal) =>
       db.transaction(async (tx) => {
         const { mediaId, organisationId } = await requireMedia(tx, key)
-        await endActiveJobs(tx, enqueue, { mediaId, which: 'all', message: 'the media was deleted' })
+        await endActiveJobs(tx, enqueue, { mediaId, kind: 'all', message: 'the media was deleted' })
         // The job rows are kept, so that late reports still succeed. Only the source URL is erased.
         await tx.query(`update job set source_url = '' where media_id = $1`, [mediaId])
         await tx.query('delete from media where media_id = $1', [mediaId])

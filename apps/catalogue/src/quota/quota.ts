@@ -96,7 +96,8 @@ export function planReservation(quota: Quota, usage: Usage, { bytes: knownBytes,
  */
 export function requireUploadQuota({ bytes: quotaBytes }: Quota, usage: Usage, bytes: number): void {
   if (quotaBytes === undefined || usage.bytes + usage.reservedBytes + Math.max(1, bytes) <= quotaBytes) return
-  const sentence = `an upload of ${bytes} bytes exceeds the quota: ${describeBytes(quotaBytes, usage)}; delete media, or request a higher quota`
+  const upload = bytes === 0 ? 'an upload' : `an upload of ${bytes} bytes`
+  const sentence = `${upload} exceeds the quota: ${describeBytes(quotaBytes, usage)}; delete media, or request a higher quota`
   throw new DomainError('exhausted', 'QUOTA_BYTES', sentence)
 }
 

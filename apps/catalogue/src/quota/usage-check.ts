@@ -24,9 +24,10 @@ const ORGANISATIONS_PER_QUERY = 1_000
 export function createUsageCheck(db: Db, log: Logger, onDifference: () => void = () => {}): UsageCheck {
   const check = async (organisationId: string) => {
     const differences = await findDifferences(db.query, organisationId)
-    for (const difference of differences) {
+    for (const { month, storedUsage: stored_usage, actualUsage: actual_usage } of differences) {
       onDifference()
-      log.error({ organisation_id: organisationId, ...difference }, 'usage of an organisation differed from its rows; corrected')
+      const values = { organisation_id: organisationId, month, stored_usage, actual_usage }
+      log.error(values, 'usage of an organisation differs from its rows; correcting it')
     }
     if (differences.length > 0) await correctUsage(db, organisationId)
   }

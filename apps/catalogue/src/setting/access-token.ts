@@ -24,8 +24,8 @@ export interface AccessRequest {
 }
 
 /**
- * Returns a function that exchanges the password of a video, or a token that was issued for it, for a new token. A
- * token does not outlive a change of the password, except for its own lifetime.
+ * Returns a function that exchanges the password of a video, or a token that was issued for it, for a new token. After a
+ * change of the password, it rejects earlier tokens. Delivery accepts them until they expire.
  */
 export function createAccessTokens({ passwordHasher, tokenKeys }: { passwordHasher: PasswordHasher; tokenKeys: TokenKeys }) {
   return async (request: AccessRequest, signal: AbortSignal): Promise<AccessToken> => {
@@ -36,7 +36,7 @@ export function createAccessTokens({ passwordHasher, tokenKeys }: { passwordHash
       token === ''
         ? isSha1(password) && (await passwordHasher.matches(storedHash, password, `try ${organisationId}`, signal))
         : await isTokenFor(token, { videoId, fingerprint }, tokenKeys)
-    const rejection = token === '' ? 'the password is wrong' : 'the token is not valid for the present password'
+    const rejection = token === '' ? 'the password is wrong' : 'the token is not valid for the current password'
     if (!isGranted) throw new DomainError('forbidden', 'PASSWORD_WRONG', rejection)
     const expireTime = new Date(Math.floor((Date.now() + LIFETIME_MS) / 1_000) * 1_000)
     return { token: await signVideoToken({ videoId, expires: expireTime, password: fingerprint }, tokenKeys), expireTime }

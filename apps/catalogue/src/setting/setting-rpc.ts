@@ -27,7 +27,7 @@ export interface SettingParts {
   tokenKeys: TokenKeys
 }
 
-const PAGE_DEFAULT = 10
+const DEFAULT_PAGE_SIZE = 10
 /** Maximum page size. A profile can have 40 KiB of texts, and a message has at most 4 MiB. */
 const MAX_PAGE_SIZE = 50
 
@@ -67,7 +67,7 @@ export function settingHandlers({
     },
     async listSettings({ organisationId: requestedId, pageSize, pageToken: token, skip }, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
-      const size = toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
+      const size = toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE)
       const page = await settings.list(organisationId, { size, token, skip }, signal)
       return { settings: page.settings.map(toMessage), nextPageToken: page.nextPageToken }
     },

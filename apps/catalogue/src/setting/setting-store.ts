@@ -158,8 +158,9 @@ export function createSettingStore(db: Db): SettingStore {
 }
 
 /**
- * Gives the files of the videos that reference the profile new URLs, because caches may return the old ones without a
- * password. Videos that have it as the default of their organisation are too many to change at once.
+ * Rotates the delivery URLs of the videos that reference the profile, because caches may return files of the old URLs
+ * without a password. Videos that use the profile as the default of their organisation are not changed, because they can
+ * be too many for one transaction.
  */
 async function rotateUrlsOfVideos(tx: Transaction, { settingId, organisationId }: Setting): Promise<void> {
   const ofProfile = `v.setting_id = $1 and v.setting_id <> '' and v.organisation_id = $2`

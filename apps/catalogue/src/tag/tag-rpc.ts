@@ -5,10 +5,10 @@ import type { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
 import { isId, toPageSize } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
-import { addTags, checkRequestedTags, checkTags, removeTags } from './tag.ts'
+import { addTags, checkSearchTags, checkTags, removeTags } from './tag.ts'
 import type { TagStore } from './tag-store.ts'
 
-const PAGE_DEFAULT = 100
+const DEFAULT_PAGE_SIZE = 100
 const MAX_PAGE_SIZE = 1_000
 
 export function tagHandlers(tags: TagStore, organisations: Organisations): Handlers<typeof TagServiceService> {
@@ -19,7 +19,7 @@ export function tagHandlers(tags: TagStore, organisations: Organisations): Handl
     },
     async listTaggedVideos(request, { principal, signal }) {
       const position = toPosition(request)
-      const requestedTags = checkRequestedTags(request.tags)
+      const requestedTags = checkSearchTags(request.tags)
       const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
       return tags.videos({ organisationId, tags: requestedTags, any: request.any }, position, signal)
     },
@@ -37,7 +37,7 @@ export function tagHandlers(tags: TagStore, organisations: Organisations): Handl
 }
 
 function toPosition({ pageSize, pageToken, skip }: { pageSize: number; pageToken: string; skip: number }) {
-  return { size: toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token: pageToken, skip }
+  return { size: toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE), token: pageToken, skip }
 }
 
 function readCaller(principal: Principal, videoId: string) {

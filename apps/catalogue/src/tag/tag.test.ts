@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { addTags, checkRequestedTags, checkTags, removeTags } from './tag.ts'
+import { addTags, checkSearchTags, checkTags, removeTags } from './tag.ts'
 
 const buildTags = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`)
 
@@ -27,8 +27,8 @@ describe('tags of a call', () => {
     )
   })
   test('are limited to 20 in a search', () => {
-    for (const count of [19, 20]) expect(checkRequestedTags(buildTags(count))).toHaveLength(count)
-    expect(() => checkRequestedTags(buildTags(21))).toThrow(expect.objectContaining({ kind: 'invalid' }))
+    for (const count of [19, 20]) expect(checkSearchTags(buildTags(count))).toHaveLength(count)
+    expect(() => checkSearchTags(buildTags(21))).toThrow(expect.objectContaining({ kind: 'invalid' }))
   })
 })
 

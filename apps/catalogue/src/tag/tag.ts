@@ -4,15 +4,15 @@ import { checkTag, removeDuplicates } from '../video/video-checks.ts'
 /** Maximum number of tags of a video, and of tags in a call. */
 const MAX_TAGS = 100
 /** Maximum number of tags in a search for videos. */
-const MAX_REQUESTED_TAGS = 20
+const MAX_SEARCH_TAGS = 20
 
 /** Returns the tags without duplicates, in the order of the request. Throws `invalid` with every problem. */
 export function checkTags(tags: readonly string[]): string[] {
   return requireTags(tags, MAX_TAGS)
 }
 
-export function checkRequestedTags(tags: readonly string[]): string[] {
-  return requireTags(tags, MAX_REQUESTED_TAGS)
+export function checkSearchTags(tags: readonly string[]): string[] {
+  return requireTags(tags, MAX_SEARCH_TAGS)
 }
 
 /** Returns the new tags of a video, and the tags that were added. Throws TAGS_FULL. */

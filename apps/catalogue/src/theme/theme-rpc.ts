@@ -8,7 +8,7 @@ import { requireOrganisation } from '../organisation-replica/requested-organisat
 import { changeTheme, DEFAULT_THEME, THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
 import type { PagePosition, ThemeKey, ThemeStore } from './theme-store.ts'
 
-const PAGE_DEFAULT = 10
+const DEFAULT_PAGE_SIZE = 10
 const MAX_PAGE_SIZE = 1_000
 const ALL_PATHS = [...THEME_PATHS.keys()]
 
@@ -57,7 +57,7 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
 }
 
 function toPosition({ pageSize, pageToken: token, skip }: { pageSize: number; pageToken: string; skip: number }): PagePosition {
-  return { size: toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token, skip }
+  return { size: toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE), token, skip }
 }
 
 function toFields({ themeId: _, organisationId: __, ...fields }: Message): ThemeFields {

@@ -30,7 +30,7 @@ export interface VideoParts {
   publicChanges: Pick<Notifications, 'watch'>
 }
 
-const PAGE_DEFAULT = 10
+const DEFAULT_PAGE_SIZE = 10
 const MAX_PAGE_SIZE = 1_000
 /** PostgreSQL reads all skipped rows. Callers avoid this with a page token. */
 const MAX_SKIP = 10_000
@@ -75,7 +75,7 @@ export function videoHandlers({
       if (getScope(principal) === null && organisationId !== undefined) await organisations.require(organisationId, signal)
       const videoQuery = toVideoQuery(request, organisationId ?? null)
       if (videoQuery.folderId !== undefined) await folders.require({ scope: videoQuery.scope, folderId: videoQuery.folderId }, signal)
-      const size = request.pageSize === 0 ? PAGE_DEFAULT : Math.min(request.pageSize, MAX_PAGE_SIZE)
+      const size = request.pageSize === 0 ? DEFAULT_PAGE_SIZE : Math.min(request.pageSize, MAX_PAGE_SIZE)
       const { pageToken: token, skip } = request
       const { videos: page, nextPageToken } = await lists.page(videoQuery, { size, token, skip }, maxMessageSize, signal)
       return { videos: page.map(toMessage), nextPageToken, totalSize: request.count ? await lists.count(videoQuery, signal) : 0 }

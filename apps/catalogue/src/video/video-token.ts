@@ -40,7 +40,7 @@ export function createVideoTokens(db: Db, videos: VideoStore, keys: TokenKeys, m
   }
 }
 
-/** Returns the expiry and the only address of a new token. Throws `invalid` with every bad field. */
+/** Returns the expiry of a new token, and its only address if there is one. Throws `invalid` with every invalid field. */
 export function readTokenLimits({ expiresInSeconds, address }: Omit<VideoTokenRequest, 'videoId'>): { expires: Date; ip?: string } {
   const ip = address === '' ? undefined : normaliseAddress(address)
   const isInRange = expiresInSeconds >= 1 && expiresInSeconds <= MAX_LIFETIME_SECONDS

@@ -1,4 +1,4 @@
-/** Types of the video fields that consist of several values. */
+// Types of the video fields that consist of several values.
 
 /** See `Video.visibility` in the proto file. */
 export const VISIBILITIES = ['public', 'unlisted', 'private'] as const

@@ -68,9 +68,19 @@ test.each([
   ['address rules', { allowedIps: ['192.0.2.2'] }, true],
   ['removing the address rules', { allowedIps: [] }, false],
   ['the same address rules', { allowedIps: ['192.0.2.1'] }, false],
+  ['an earlier expiry', { contentExpiry: { expireTime: new Date(1_000), message: '' } }, true],
+  ['a later expiry', { contentExpiry: { expireTime: new Date(3_000), message: '' } }, false],
+  ['the same expiry with another message', { contentExpiry: { expireTime: new Date(2_000), message: 'Over' } }, false],
+  ['no expiry', { contentExpiry: undefined }, false],
   ['another title', { title: 'Landing' }, false],
 ])('%s restricts access: %s', (_, change, expected) => {
   const before = createVideoFields('Launch')
   before.allowedIps = ['192.0.2.1']
+  before.contentExpiry = { expireTime: new Date(2_000), message: '' }
   expect(restrictsAccess(before, { ...before, ...change })).toBe(expected)
+})
+
+test('the first expiry restricts access', () => {
+  const before = createVideoFields('Launch')
+  expect(restrictsAccess(before, { ...before, contentExpiry: { expireTime: new Date(1_000), message: '' } })).toBe(true)
 })

@@ -35,7 +35,7 @@ export interface Video extends VideoFields {
   overlays: OverlayContent[]
 }
 
-/** Returns the public view of a video. Throws VIDEO_NOT_FOUND or VIDEO_EXPIRED if it is not public. */
+/** Returns the public view of a video. Throws VIDEO_NOT_FOUND or VIDEO_EXPIRED if guests must not see the video. */
 export function toPublicView(video: Video, now: Date): Video {
   const error = checkPublicAccess(video, now)
   if (error) throw error
@@ -62,5 +62,11 @@ export function restrictsAccess(before: VideoFields, after: VideoFields): boolea
   const isDisabled = before.enabled && !after.enabled
   const isHidden = before.visibility !== 'private' && after.visibility === 'private'
   const isIpRestricted = after.allowedIps.length > 0 && after.allowedIps.join() !== before.allowedIps.join()
-  return isDisabled || isHidden || isIpRestricted
+  return isDisabled || isHidden || isIpRestricted || expiresEarlier(before, after)
+}
+
+/** Caches keep public files until the time that was known when they were loaded. */
+function expiresEarlier(before: VideoFields, after: VideoFields): boolean {
+  const [old, next] = [before.contentExpiry?.expireTime, after.contentExpiry?.expireTime]
+  return next !== undefined && (old === undefined || next < old)
 }

@@ -7,7 +7,7 @@ import type { VideoStore } from './video-store.ts'
 
 /**
  * Returns the full video to its own organisation and to system users, and the public view to all
- * other callers. Throws `not_found` if it is not public.
+ * other callers. Throws `not_found` if they must not see the video.
  */
 export async function requireVisibleVideo(videos: VideoStore, principal: Principal, videoId: string, signal?: AbortSignal): Promise<Video> {
   const video = isId(videoId) ? await videos.find(null, videoId, signal) : undefined
@@ -17,8 +17,8 @@ export async function requireVisibleVideo(videos: VideoStore, principal: Princip
 }
 
 /**
- * Throws VIDEO_NOT_FOUND if the organisation has no public video with this id. The error does not contain
- * the expiry message of an expired video.
+ * Throws VIDEO_NOT_FOUND if the organisation has no video with this id that guests may see. The error
+ * does not contain the expiry message of an expired video.
  */
 export async function requirePublicVideo(videos: VideoStore, organisationId: string, videoId: string, signal: AbortSignal): Promise<void> {
   const video = await videos.find(organisationId, videoId, signal)

@@ -21,6 +21,7 @@ import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/pla
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PosterServiceService } from '@vitascope/proto/catalogue/v1/poster'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { PublicVideoServiceService } from '@vitascope/proto/catalogue/v1/public_video'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
 import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
@@ -59,6 +60,7 @@ export const services = {
   tags: TagServiceService,
   themes: ThemeServiceService,
   videoSummaries: VideoSummaryServiceService,
+  publicVideos: PublicVideoServiceService,
   videos: VideoServiceService,
   webhooks: WebhookServiceService,
 }

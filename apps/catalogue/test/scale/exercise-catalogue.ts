@@ -4,6 +4,7 @@ import { CaptionFileFormat, UpdateCaptionRequest } from '@vitascope/proto/catalo
 import { ContactForm } from '@vitascope/proto/catalogue/v1/contact_form'
 import { DownloadFile } from '@vitascope/proto/catalogue/v1/download'
 import { UpdateFolderRequest } from '@vitascope/proto/catalogue/v1/folder'
+import { JobState, ListJobsRequest } from '@vitascope/proto/catalogue/v1/job'
 import { UpdateMediaRequest } from '@vitascope/proto/catalogue/v1/media'
 import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { CreateOverlayRequest, UpdateOverlayRequest } from '@vitascope/proto/catalogue/v1/overlay'
@@ -205,6 +206,8 @@ async function exerciseVideos(send: CatalogueClients, index: number): Promise<vo
   const [videoId, mediaId] = [toVideoId(index), toMediaId(index)]
   for (const call of [owner, system]) await send.videos.getVideo({ videoId }, call)
   await send.videos.findPublicVideo({ videoId }, guest)
+  for (const query of ['', 'the'])
+    await send.publicVideos.listPublicVideos({ organisationId: '2', pageSize: 0, pageToken: '', query, address: '192.0.2.1' }, internal)
   const video = { videoId, title: 'Another title', tags: ['featured', 'new-here'], description: 'As it is now', mediaTitle: 'Master' }
   const updateMask = ['title', 'tags', 'description', 'media_title']
   await send.videos.updateVideo(UpdateVideoRequest.fromPartial({ video, updateMask }), owner)
@@ -222,6 +225,11 @@ async function exerciseVideos(send: CatalogueClients, index: number): Promise<vo
   const request = { organisationId: '1', sourceUrl: 'https://example.org/a.mp4', name: 'Fresh', tags: ['featured'] }
   const upload = await send.videos.uploadVideo(UploadVideoRequest.fromPartial(request), owner)
   for (const call of [owner, system]) await send.jobs.getJob({ jobId: upload.jobId }, call)
+  const jobs = ListJobsRequest.fromPartial({ mediaId: upload.mediaId })
+  const failed = ListJobsRequest.fromPartial({ states: [JobState.JOB_STATE_FAILED] })
+  for (const filter of [jobs, failed, ListJobsRequest.create()]) {
+    for (const call of [owner, system]) await send.jobs.listJobs(filter, call)
+  }
   await send.jobs.reportJob({ jobId: upload.jobId, revision: 1, update: { $case: 'progress', value: { percent: 40 } } }, internal)
   await send.jobs.reportJob(
     { jobId: upload.jobId, revision: 2, update: { $case: 'published', value: { renditions: buildRenditionSet(upload.jobId) } } },

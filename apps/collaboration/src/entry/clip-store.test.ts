@@ -9,7 +9,8 @@ afterAll(() => fixture.close())
 
 const signal = new AbortController().signal
 const newCall = () => ({ idempotency: undefined, signal })
-const fields = { title: '', comments: 'x', timeStart: 1, timeFinish: 2, type: 'video', preview: false }
+const times = { timeStart: 1, timeFinish: 2, timeStartMillis: 480, timeFinishMillis: 0 }
+const fields = { title: '', comments: 'x', ...times, type: 'video', preview: false, resolved: false }
 
 async function createEntry(clips = 0) {
   const { collaborationId } = await fixture.entries.create({ videoId: '5', organisationId: '1', userId: '7', byUserId: '8' }, newCall())
@@ -47,7 +48,8 @@ describe('a clip', () => {
   })
   test('is returned with its previous state when it is updated', async () => {
     const { ids } = await createEntry(1)
-    const change = { title: 'T', comments: 'C', timeStart: 3, timeFinish: 4, type: 'audio', preview: true }
+    const moved = { timeStart: 3, timeFinish: 4, timeStartMillis: 0, timeFinishMillis: 999 }
+    const change = { title: 'T', comments: 'C', ...moved, type: 'audio', preview: true, resolved: true }
     const { clip, previous } = await fixture.clips.update({ scope: null, clipId: ids[0] ?? '' }, () => change)
     expect([previous, clip]).toEqual([expect.objectContaining(fields), { ...previous, ...change }])
   })

@@ -36,6 +36,12 @@ export interface ClipStore {
 
 const clipCodec = jsonCodec<ClipRow>()
 const OF_CLIP = `from clip c join entry e using (entry_id) where c.clip_id = $1 and ($2::bigint is null or e.organisation_id = $2)`
+const FIELD_COLUMNS = 'title, comments, time_start, time_finish, time_start_millis, time_finish_millis, type, preview, resolved'
+
+/** Returns the values of `FIELD_COLUMNS`. */
+function toValues({ title, comments, timeStart, timeFinish, timeStartMillis, timeFinishMillis, type, preview, resolved }: ClipFields) {
+  return [title, comments, timeStart, timeFinish, timeStartMillis, timeFinishMillis, type, preview, resolved]
+}
 
 export function createClipStore(db: Db): ClipStore {
   return {
@@ -59,9 +65,9 @@ export function createClipStore(db: Db): ClipStore {
         const position = count?.clips ?? 0
         if (position >= MAX_CLIPS) throw clipsFull()
         const [inserted] = await tx.query<ClipRow>(
-          `insert into clip (entry_id, title, comments, time_start, time_finish, type, preview, position)
-           values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${CLIP_COLUMNS}`,
-          [entryId, fields.title, fields.comments, fields.timeStart, fields.timeFinish, fields.type, fields.preview, position],
+          `insert into clip (entry_id, ${FIELD_COLUMNS}, position)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning ${CLIP_COLUMNS}`,
+          [entryId, ...toValues(fields), position],
         )
         return requireRow(inserted, entryId)
       })
@@ -74,9 +80,9 @@ export function createClipStore(db: Db): ClipStore {
         const previous = toClip(row)
         const fields = change(previous)
         const [updated] = await tx.query<ClipRow>(
-          `update clip set title = $2, comments = $3, time_start = $4, time_finish = $5, type = $6, preview = $7
+          `update clip set (${FIELD_COLUMNS}) = ($2, $3, $4, $5, $6, $7, $8, $9, $10)
            where clip_id = $1 returning ${CLIP_COLUMNS}`,
-          [clipId, fields.title, fields.comments, fields.timeStart, fields.timeFinish, fields.type, fields.preview],
+          [clipId, ...toValues(fields)],
         )
         return { clip: toClip(requireRow(updated, clipId)), previous }
       }, signal),

@@ -1,7 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
 import { CHANGEABLE, type Clip, type ClipFields, checkClip, mergeClip, orderClips } from './clip.ts'
 
-const good: ClipFields = { title: '', comments: '', timeStart: 3, timeFinish: 7, type: 'video', preview: false }
+const seconds = { timeStartMillis: 0, timeFinishMillis: 0 }
+const good: ClipFields = {
+  title: '',
+  comments: '',
+  timeStart: 3,
+  timeFinish: 7,
+  ...seconds,
+  type: 'video',
+  preview: false,
+  resolved: false,
+}
 const all = new Set(CHANGEABLE)
 const toInvalidFieldsError = (...fields: string[]) =>
   expect.objectContaining({ kind: 'invalid', fields: fields.map((field) => expect.objectContaining({ field })) })
@@ -46,6 +56,18 @@ describe('the times of a clip', () => {
   ])('must not be %p to %p in a video of %p seconds', (timeStart, timeFinish, duration, field) => {
     expect(() => checkClip({ ...good, timeStart, timeFinish }, all, duration)).toThrow(toInvalidFieldsError(field))
   })
+  test('are compared with their milliseconds', () => {
+    const times = { timeStart: 3, timeStartMillis: 480, timeFinish: 3, timeFinishMillis: 480 }
+    expect(checkClip({ ...good, ...times }, all, 3.48)).toMatchObject(times)
+    expect(() => checkClip({ ...good, ...times, timeFinishMillis: 479 }, all, 10)).toThrow(toInvalidFieldsError('time_finish'))
+    expect(() => checkClip({ ...good, ...times }, all, 3.479)).toThrow(toInvalidFieldsError('time_finish'))
+    expect(() => checkClip({ ...good, timeStartMillis: 1_000, timeFinishMillis: -1 }, all, 10)).toThrow(
+      toInvalidFieldsError('time_start_millis', 'time_finish_millis'),
+    )
+    expect(() => checkClip({ ...good, ...times, timeFinishMillis: 0 }, new Set(['time_start_millis']), 10)).toThrow(
+      toInvalidFieldsError('time_start'),
+    )
+  })
   test('are validated only when one of them changes, and the error names the changed one', () => {
     expect(checkClip(good, new Set(['title']), 1)).toBe(good)
     expect(() => checkClip(good, new Set(['time_start']), 1)).toThrow(toInvalidFieldsError('time_start'))
@@ -54,10 +76,22 @@ describe('the times of a clip', () => {
 })
 
 test('an update changes the fields in its mask only', () => {
-  const input: ClipFields = { title: 'T', comments: 'C', timeStart: 1, timeFinish: 2, type: 'audio', preview: true }
+  const input: ClipFields = {
+    title: 'T',
+    comments: 'C',
+    timeStart: 1,
+    timeFinish: 2,
+    timeStartMillis: 20,
+    timeFinishMillis: 40,
+    type: 'audio',
+    preview: true,
+    resolved: true,
+  }
   expect(mergeClip(good, input, all)).toEqual(input)
   expect(mergeClip(good, input, new Set(['title', 'time_finish']))).toEqual({ ...good, title: 'T', timeFinish: 2 })
   expect(mergeClip(good, input, new Set())).toEqual(good)
+  expect(mergeClip(input, good, new Set(['time_start']))).toEqual({ ...input, timeStart: 3, timeStartMillis: 0 })
+  expect(mergeClip(good, input, new Set(['time_finish', 'time_finish_millis']))).toEqual({ ...good, timeFinish: 2, timeFinishMillis: 40 })
 })
 
 describe('an order', () => {

@@ -16,8 +16,13 @@ export interface ClipFields {
   /** Start and finish in seconds from the start of the video. */
   timeStart: number
   timeFinish: number
+  /** Milliseconds after the start and the finish, 0 to 999. */
+  timeStartMillis: number
+  timeFinishMillis: number
   type: string
   preview: boolean
+  /** True if the comment needs no more work. */
+  resolved: boolean
 }
 
 /**
@@ -26,8 +31,10 @@ export interface ClipFields {
  */
 export const MAX_CLIPS = 200
 const INT32_MAX = 2_147_483_647
+const MAX_MILLIS = 999
 
-export const CHANGEABLE = ['title', 'comments', 'time_start', 'time_finish', 'type', 'preview'] as const
+const TIMES = ['time_start', 'time_start_millis', 'time_finish', 'time_finish_millis'] as const
+export const CHANGEABLE = ['title', 'comments', ...TIMES, 'type', 'preview', 'resolved'] as const
 export type ClipField = (typeof CHANGEABLE)[number]
 
 /**
@@ -40,45 +47,57 @@ export function checkClip(clip: ClipFields, mask: ReadonlySet<ClipField>, durati
     ...checkText('title', clip.title, { max: 255 }),
     ...checkText('comments', clip.comments, { max: 2_000 }),
     ...checkText('type', clip.type, { max: 50, blank: false }),
-    ...(mask.has('time_start') || mask.has('time_finish') ? checkTimes(clip, mask, durationSeconds) : []),
+    ...(TIMES.some((field) => mask.has(field)) ? checkTimes(clip, mask, durationSeconds) : []),
   ]
   requireValid(problems)
   return clip
 }
 
 function checkTimes(
-  { timeStart, timeFinish }: ClipFields,
+  { timeStart, timeStartMillis, timeFinish, timeFinishMillis }: ClipFields,
   mask: ReadonlySet<ClipField>,
   durationSeconds: number | undefined,
 ): FieldError[] {
-  const checkTime = (field: string, seconds: number): FieldError[] =>
-    Number.isInteger(seconds) && seconds >= 0 && seconds <= INT32_MAX
-      ? []
-      : [{ field, message: `must be an integer from 0 to ${INT32_MAX}` }]
-  const problems = [...checkTime('time_start', timeStart), ...checkTime('time_finish', timeFinish)]
+  const checkTime = (field: string, value: number, max: number): FieldError[] =>
+    Number.isInteger(value) && value >= 0 && value <= max ? [] : [{ field, message: `must be an integer from 0 to ${max}` }]
+  const problems = [
+    ...checkTime('time_start', timeStart, INT32_MAX),
+    ...checkTime('time_start_millis', timeStartMillis, MAX_MILLIS),
+    ...checkTime('time_finish', timeFinish, INT32_MAX),
+    ...checkTime('time_finish_millis', timeFinishMillis, MAX_MILLIS),
+  ]
   if (problems.length > 0) return problems
-  const isFinishChanged = mask.has('time_finish')
-  if (timeStart > timeFinish) {
+  const [startMs, finishMs] = [timeStart * 1_000 + timeStartMillis, timeFinish * 1_000 + timeFinishMillis]
+  const isFinishChanged = mask.has('time_finish') || mask.has('time_finish_millis')
+  if (startMs > finishMs) {
     return [
       isFinishChanged
-        ? { field: 'time_finish', message: `must not be before time_start (${timeStart})` }
-        : { field: 'time_start', message: `must not be after time_finish (${timeFinish})` },
+        ? { field: 'time_finish', message: `must not be before time_start (${startMs / 1_000})` }
+        : { field: 'time_start', message: `must not be after time_finish (${finishMs / 1_000})` },
     ]
   }
-  if (durationSeconds === undefined || timeFinish <= durationSeconds) return []
+  if (durationSeconds === undefined || finishMs <= durationSeconds * 1_000) return []
   const message = `must not be after the end of the video (${Math.round(durationSeconds * 1_000) / 1_000} seconds)`
   return [{ field: isFinishChanged ? 'time_finish' : 'time_start', message }]
 }
 
-/** Returns the fields `now` in which the masked fields are replaced with the values of `input`. */
+/**
+ * Returns the fields `now` in which the masked fields are replaced with the values of `input`. Times in whole
+ * seconds replace the milliseconds too, so that callers without milliseconds set exact times.
+ */
 export function mergeClip(now: ClipFields, input: ClipFields, mask: ReadonlySet<ClipField>): ClipFields {
+  const startMillis = mask.has('time_start') ? 0 : now.timeStartMillis
+  const finishMillis = mask.has('time_finish') ? 0 : now.timeFinishMillis
   return {
     title: mask.has('title') ? input.title : now.title,
     comments: mask.has('comments') ? input.comments : now.comments,
     timeStart: mask.has('time_start') ? input.timeStart : now.timeStart,
     timeFinish: mask.has('time_finish') ? input.timeFinish : now.timeFinish,
+    timeStartMillis: mask.has('time_start_millis') ? input.timeStartMillis : startMillis,
+    timeFinishMillis: mask.has('time_finish_millis') ? input.timeFinishMillis : finishMillis,
     type: mask.has('type') ? input.type : now.type,
     preview: mask.has('preview') ? input.preview : now.preview,
+    resolved: mask.has('resolved') ? input.resolved : now.resolved,
   }
 }
 

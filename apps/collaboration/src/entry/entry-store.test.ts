@@ -15,13 +15,23 @@ const nextVideoId = () => String(++video)
 const create = (more: Partial<NewEntry> = {}, call: Parameters<typeof fixture.entries.create>[1] = newCall()) =>
   fixture.entries.create({ videoId: nextVideoId(), organisationId: '1', userId: '7', byUserId: '8', ...more }, call)
 const all = { scope: null, after: '0', limit: 1_000, skip: 0 }
+const times = { timeStart: 0, timeFinish: 0, timeStartMillis: 0, timeFinishMillis: 0 }
+const emptyClip = { title: '', comments: '', ...times, type: 'video', preview: false, resolved: false }
 const missing = { kind: 'not_found', reason: 'COLLABORATION_NOT_FOUND' }
 
 describe('an entry', () => {
   test('is found as it was created, with its clips in order', async () => {
     const created = await create()
     const key = { scope: '1', collaborationId: created.collaborationId }
-    const clip = { title: '', comments: 'A remark: "é"\n', timeStart: 0, timeFinish: 1, type: 'video', preview: true }
+    const clip = {
+      ...emptyClip,
+      comments: 'A remark: "é"\n',
+      timeStart: 1,
+      timeStartMillis: 480,
+      timeFinish: 2,
+      preview: true,
+      resolved: true,
+    }
     const [first, second] = [await fixture.clips.create(key, clip, newCall()), await fixture.clips.create(key, clip, newCall())]
     expect(await fixture.entries.find(key)).toEqual({ ...created, clips: [first, second] })
     expect(await fixture.entries.findHead(key)).toEqual(created)
@@ -55,11 +65,7 @@ describe('an entry', () => {
   test('is deleted with its clips', async () => {
     const { collaborationId } = await create()
     const key = { scope: '1', collaborationId }
-    const clip = await fixture.clips.create(
-      key,
-      { title: '', comments: '', timeStart: 0, timeFinish: 0, type: 'video', preview: false },
-      newCall(),
-    )
+    const clip = await fixture.clips.create(key, emptyClip, newCall())
     expect((await fixture.entries.remove(key)).clips).toEqual([clip])
     expect(await fixture.clips.find({ scope: null, clipId: clip.clipId })).toBeUndefined()
     await expect(fixture.entries.remove(key)).rejects.toMatchObject(missing)

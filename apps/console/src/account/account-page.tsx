@@ -9,8 +9,9 @@ import { PageHeader } from '../layout/page-header.tsx'
 import { QueryState } from '../layout/query-state.tsx'
 import { chooseLanguage, LANGUAGES, type Language } from '../translation/start-translation.ts'
 import { describeBrowser } from './describe-browser.ts'
+import { PasskeySection } from './passkey-section.tsx'
 
-/** The user's own sessions and the language of the console. */
+/** The user's own passkeys and sessions, and the language of the console. */
 export function AccountPage() {
   const { t, i18n } = useTranslation()
   const { api, user } = useSession()
@@ -33,6 +34,7 @@ export function AccountPage() {
           maw={260}
           onChange={(value) => value && void chooseLanguage(value as Language)}
         />
+        <PasskeySection />
         <section>
           <Title order={2} size="h4">
             {t('account.sessions')}

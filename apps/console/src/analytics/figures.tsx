@@ -1,6 +1,6 @@
-import { Paper, SimpleGrid, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import { formatNumber } from '../layout/format.ts'
+import { formatDuration, formatNumber } from '../layout/format.ts'
+import { FigureGrid } from './figure-grid.tsx'
 
 interface Views {
   player_loads: number
@@ -8,25 +8,33 @@ interface Views {
   complete_views: number
 }
 
+interface Props {
+  views: Views
+  /** Seconds that were watched. */
+  watched: number
+  /** Views of the last minute and of the last five minutes. */
+  live?: { views: number; recent_views: number } | undefined
+}
+
 /** Totals of a period. */
-export function Figures({ views, live }: { views: Views; live?: number | undefined }) {
+export function Figures({ views, watched, live }: Props) {
   const { t } = useTranslation()
   const figures = [
-    [t('analytics.views'), views.player_loads],
-    [t('analytics.plays'), views.video_plays],
-    [t('analytics.ended'), views.complete_views],
-    ...(live === undefined ? [] : ([[t('analytics.live'), live]] as const)),
+    [t('analytics.views'), formatNumber(views.player_loads)],
+    [t('analytics.plays'), formatNumber(views.video_plays)],
+    [t('analytics.watchTime'), formatDuration(watched)],
+    [t('analytics.ended'), formatNumber(views.complete_views)],
+    ...(live === undefined
+      ? []
+      : ([
+          [t('analytics.live'), formatNumber(live.views)],
+          [t('analytics.recent'), formatNumber(live.recent_views)],
+        ] as const)),
   ] as const
-  return (
-    <SimpleGrid cols={{ base: 2, md: figures.length }}>
-      {figures.map(([name, value]) => (
-        <Paper key={name} withBorder p="md">
-          <Text size="sm" c="dimmed">
-            {name}
-          </Text>
-          <span className="figure-value">{formatNumber(value)}</span>
-        </Paper>
-      ))}
-    </SimpleGrid>
-  )
+  return <FigureGrid figures={figures} cols={{ base: 2, md: figures.length > 4 ? 3 : 2, xl: figures.length > 4 ? figures.length : 2 }} />
+}
+
+/** Returns the seconds that were watched on all days. */
+export function sumWatched(days: readonly { viewing_time?: number }[]): number {
+  return days.reduce((sum, { viewing_time = 0 }) => sum + viewing_time, 0)
 }

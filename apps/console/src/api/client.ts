@@ -3,6 +3,9 @@ import { Vitascope, VitascopeError } from '@vitascope/sdk'
 /** Client without an organisation, for signing in. All requests have the cookie of the session, if there is one. */
 export const guestClient = new Vitascope({ url: location.origin, credentials: 'same-origin' })
 
+/** Client for calls of system users about all organisations. */
+export const systemClient = new Vitascope({ url: location.origin, credentials: 'same-origin' })
+
 /** Returns a client whose calls are for an organisation. */
 export function createClient(organisationId: string): Vitascope {
   return new Vitascope({ url: location.origin, credentials: 'same-origin', organisationId })
@@ -11,6 +14,16 @@ export function createClient(organisationId: string): Vitascope {
 /** Returns true if the request was rejected because its session has ended. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof VitascopeError && error.status === 401
+}
+
+/** Returns true if the user of a right password also requires a passkey. */
+export function isPasskeyRequired(error: unknown): boolean {
+  return error instanceof VitascopeError && error.code === 'passkey_required'
+}
+
+/** Returns true if another person has changed the record since it was read. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof VitascopeError && error.code === 'record_changed'
 }
 
 /** Returns one sentence for people. */

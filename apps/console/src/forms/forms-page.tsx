@@ -2,18 +2,17 @@ import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconForms, IconPlus } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazyRouteComponent } from '@tanstack/react-router'
 import type { Schemas } from '@vitascope/sdk'
-import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { lazyPart } from '../layout/lazy-part.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
 import { Submissions } from './submissions.tsx'
 
 /** The dialog is loaded when it is opened. */
-const AddForm = lazyRouteComponent(() => import('./add-form.tsx'), 'AddForm')
+const AddForm = lazyPart(() => import('./add-form.tsx').then(({ AddForm }) => AddForm))
 
 /** Contact forms of the organisation with what viewers have submitted. */
 export function FormsPage() {
@@ -28,11 +27,7 @@ export function FormsPage() {
           {t('forms.add')}
         </Button>
       </PageHeader>
-      {isAdding && (
-        <Suspense>
-          <AddForm close={close} />
-        </Suspense>
-      )}
+      {isAdding && <AddForm close={close} />}
       <QueryState query={forms}>
         {(list) =>
           list.length === 0 ? (

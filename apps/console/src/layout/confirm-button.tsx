@@ -1,11 +1,11 @@
 import { Button, type ButtonProps } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { lazyRouteComponent } from '@tanstack/react-router'
-import { type ReactNode, Suspense } from 'react'
+import type { ReactNode } from 'react'
 import type { Confirmation } from './confirm-dialog.tsx'
+import { lazyPart } from './lazy-part.tsx'
 
 /** The dialog is loaded when it is opened. */
-const ConfirmDialog = lazyRouteComponent(() => import('./confirm-dialog.tsx'), 'ConfirmDialog')
+const ConfirmDialog = lazyPart(() => import('./confirm-dialog.tsx').then(({ ConfirmDialog }) => ConfirmDialog))
 
 /** A button that does something only after a second confirmation. */
 export function ConfirmButton({
@@ -22,11 +22,7 @@ export function ConfirmButton({
       <Button color="red" variant="light" {...button} onClick={open}>
         {children}
       </Button>
-      {isOpen && (
-        <Suspense>
-          <ConfirmDialog title={title} text={text} confirm={confirm} onConfirm={onConfirm} close={close} />
-        </Suspense>
-      )}
+      {isOpen && <ConfirmDialog title={title} text={text} confirm={confirm} onConfirm={onConfirm} close={close} />}
     </>
   )
 }

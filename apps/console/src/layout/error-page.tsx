@@ -5,15 +5,22 @@ import { toMessage } from '../api/client.ts'
 
 /** Shown for an address that has no page. */
 export function NotFoundPage() {
-  const { t } = useTranslation()
   return (
     <Container size="xs" py={80} component="main">
-      <Stack align="flex-start">
-        <Title order={1}>{t('error.notFound')}</Title>
-        <Text>{t('error.notFoundText')}</Text>
-        <Button renderRoot={(props) => <Link to="/videos" {...props} />}>{t('error.home')}</Button>
-      </Stack>
+      <NotFoundMessage />
     </Container>
+  )
+}
+
+/** Shown in the frame of the pages for an address that has no page for this user. */
+export function NotFoundMessage() {
+  const { t } = useTranslation()
+  return (
+    <Stack align="flex-start">
+      <Title order={1}>{t('error.notFound')}</Title>
+      <Text>{t('error.notFoundText')}</Text>
+      <Button renderRoot={(props) => <Link to="/videos" {...props} />}>{t('error.home')}</Button>
+    </Stack>
   )
 }
 

@@ -16,6 +16,26 @@ export function formatTime(text: string): string {
   return new Intl.DateTimeFormat(i18next.language, { dateStyle: 'medium', timeStyle: 'short' }).format(time)
 }
 
+/** Returns the local time of day for milliseconds since 1970. */
+export function formatClock(ms: number): string {
+  return new Intl.DateTimeFormat(i18next.language, { timeStyle: 'medium' }).format(ms)
+}
+
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
+
+/** Returns a size with a unit that is a power of 1,000 bytes, as quotas have it. */
+export function formatBytes(bytes: number): string {
+  // Nothing is 0 MB, because few sizes are smaller.
+  const power = bytes < 1 ? 2 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(bytes) / 3))
+  const format = { style: 'unit', unit: BYTE_UNITS[power] ?? 'byte', maximumFractionDigits: 1 } as const
+  return new Intl.NumberFormat(i18next.language, format).format(bytes / 1_000 ** power)
+}
+
+/** Returns a share of 0 to 1 in percent. */
+export function formatShare(share: number): string {
+  return new Intl.NumberFormat(i18next.language, { style: 'percent', maximumFractionDigits: 1 }).format(share)
+}
+
 export function formatNumber(value: number): string {
   return new Intl.NumberFormat(i18next.language).format(value)
 }

@@ -19,7 +19,11 @@ interface Props {
 export function ListTable({ columns, hasActions = false, minWidth, maxHeight, children }: Props) {
   const { t } = useTranslation()
   return (
-    <Table.ScrollContainer minWidth={minWidth} {...(maxHeight !== undefined && { maxHeight })}>
+    <Table.ScrollContainer
+      minWidth={minWidth}
+      // The keyboard scrolls a long table.
+      {...(maxHeight !== undefined && { maxHeight, scrollAreaProps: { viewportProps: { tabIndex: 0 } } })}
+    >
       <Table verticalSpacing="sm" stickyHeader={maxHeight !== undefined}>
         <Table.Thead>
           <Table.Tr>

@@ -1,16 +1,23 @@
-import { lazyRouteComponent } from '@tanstack/react-router'
-import { Suspense, useEffect, useState } from 'react'
-import { onNotification } from './notify.ts'
-
-const Notifications = lazyRouteComponent(() => import('@mantine/notifications'), 'Notifications')
+import { type ComponentType, useEffect, useState } from 'react'
+import { loadNotifications, onNotification } from './notify.ts'
 
 /** Shows messages in a corner of the page. */
 export function NotificationArea() {
-  const [isUsed, setUsed] = useState(false)
-  useEffect(() => onNotification(() => setUsed(true)), [])
-  return isUsed ? (
-    <Suspense>
-      <Notifications position="top-right" />
-    </Suspense>
-  ) : null
+  const [Area, setArea] = useState<ComponentType<{ position: 'top-right' }>>()
+  useEffect(() => {
+    // `notify.ts` reports a failure with the message that it could not show.
+    const load = () =>
+      void loadNotifications().then(
+        ({ Notifications }) => setArea(() => Notifications),
+        () => undefined,
+      )
+    const stop = onNotification(load)
+    // The code is loaded with the first use of the page, so that errors can be shown while the browser is offline.
+    for (const event of ['pointerdown', 'keydown']) addEventListener(event, load, { once: true })
+    return () => {
+      stop()
+      for (const event of ['pointerdown', 'keydown']) removeEventListener(event, load)
+    }
+  }, [])
+  return Area ? <Area position="top-right" /> : null
 }

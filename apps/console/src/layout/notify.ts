@@ -24,8 +24,17 @@ export function notifyError(error: unknown): void {
   show({ title: i18next.t('common.failed'), message: toMessage(error), color: 'red', autoClose: 10_000 })
 }
 
-/** The library is loaded for the first message. */
-function show(data: NotificationData): void {
+/** Returns the library of messages. It is loaded by the first call. */
+export function loadNotifications(): Promise<typeof import('@mantine/notifications')> {
+  return import('@mantine/notifications')
+}
+
+function show(data: NotificationData & { message: string }): void {
   for (const listener of listeners) listener()
-  void import('@mantine/notifications').then(({ notifications }) => notifications.show(data))
+  const closeButtonProps = { 'aria-label': i18next.t('common.close') }
+  loadNotifications().then(
+    ({ notifications }) => notifications.show({ ...data, closeButtonProps }),
+    // The browser has lost the connection before the library was loaded.
+    () => alert(data.message),
+  )
 }

@@ -14,13 +14,16 @@ import {
 import { useDisclosure } from '@mantine/hooks'
 import {
   IconBook2,
+  IconBuilding,
   IconChartBar,
   IconForms,
   IconHistory,
   IconKey,
   IconLogout,
   IconMoon,
+  IconPalette,
   IconPlaylist,
+  IconServer2,
   IconSun,
   IconUserCircle,
   IconUsers,
@@ -28,16 +31,17 @@ import {
   IconWebhook,
 } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, lazyRouteComponent, Outlet, useRouterState } from '@tanstack/react-router'
-import { Suspense, useEffect, useState } from 'react'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { guestClient } from '../api/client.ts'
 import { onSessionEnd } from '../api/query-client.ts'
 import { SESSION_KEY, SessionProvider, useSession, useSessionQuery } from '../api/session.tsx'
 import icon from '../icon.svg'
-import { SignInPage } from '../sign-in/sign-in-page.tsx'
+import { LazySignInPage } from '../sign-in/lazy-sign-in-page.tsx'
 import { UploadList } from '../upload/upload-list.tsx'
 import { UploadProvider } from '../upload/upload-provider.tsx'
+import { lazyPart } from './lazy-part.tsx'
 import { notifyError } from './notify.ts'
 import { FailedState } from './query-state.tsx'
 
@@ -46,7 +50,7 @@ export function SignedInShell() {
   const session = useSessionQuery()
   const { t } = useTranslation()
   if (session.isError) return <FailedState error={session.error} retry={() => void session.refetch()} />
-  if (session.data === null) return <SignInPage />
+  if (session.data === null) return <LazySignInPage />
   if (session.data === undefined) {
     return (
       <Center h="100vh" role="status" aria-label={t('common.loading')}>
@@ -121,12 +125,15 @@ function Navigation() {
   const items = [
     { to: '/videos', label: t('navigation.videos'), icon: IconVideo, isShown: true },
     { to: '/playlists', label: t('navigation.playlists'), icon: IconPlaylist, isShown: true },
+    { to: '/profiles', label: t('navigation.profiles'), icon: IconPalette, isShown: true },
     { to: '/analytics', label: t('navigation.analytics'), icon: IconChartBar, isShown: true },
     { to: '/forms', label: t('navigation.forms'), icon: IconForms, isShown: true },
     { to: '/webhooks', label: t('navigation.webhooks'), icon: IconWebhook, isShown: mayManageUsers },
     { to: '/keys', label: t('navigation.keys'), icon: IconKey, isShown: isSystem },
     { to: '/users', label: t('navigation.users'), icon: IconUsers, isShown: mayManageUsers },
     { to: '/audit', label: t('navigation.audit'), icon: IconHistory, isShown: mayManageUsers },
+    { to: '/organisation', label: t('navigation.organisationPage'), icon: IconBuilding, isShown: mayManageUsers },
+    { to: '/system', label: t('navigation.system'), icon: IconServer2, isShown: isSystem },
   ] as const
   return (
     <>
@@ -214,15 +221,11 @@ function OrganisationSelect() {
 }
 
 /** The dialog is loaded when the session ends. */
-const SessionEndDialog = lazyRouteComponent(() => import('./session-end-dialog.tsx'), 'SessionEndDialog')
+const SessionEndDialog = lazyPart(() => import('./session-end-dialog.tsx').then(({ SessionEndDialog }) => SessionEndDialog))
 
 /** When the session ends under an open page, the user signs in over it, so that nothing typed is lost. */
 function SessionEnd() {
   const [hasEnded, setEnded] = useState(false)
   useEffect(() => onSessionEnd(() => setEnded(true)), [])
-  return hasEnded ? (
-    <Suspense>
-      <SessionEndDialog onSignedIn={() => setEnded(false)} />
-    </Suspense>
-  ) : null
+  return hasEnded ? <SessionEndDialog onSignedIn={() => setEnded(false)} /> : null
 }

@@ -2,12 +2,13 @@ import { Button, Checkbox, Group, Pagination, SegmentedControl, Select, SimpleGr
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconLayoutGrid, IconList, IconSearch, IconUpload, IconVideo } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link, lazyRouteComponent, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { Schemas } from '@vitascope/sdk'
-import { Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { formatDuration, formatTime } from '../layout/format.ts'
+import { lazyPart } from '../layout/lazy-part.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
 import { valueLabel } from '../translation/value-label.ts'
@@ -17,8 +18,10 @@ import { PAGE_SIZE, useVideos } from './use-videos.ts'
 import { EncodingBar, StatusBadge, VisibilityBadge } from './video-badges.tsx'
 import { VideoThumbnail } from './video-thumbnail.tsx'
 
+/** The menu is loaded after the page. */
+const SavedViewsMenu = lazyPart(() => import('./saved-views-menu.tsx').then(({ SavedViewsMenu }) => SavedViewsMenu))
 /** The bar is loaded when a video is selected. */
-const BulkBar = lazyRouteComponent(() => import('./bulk-bar.tsx'), 'BulkBar')
+const BulkBar = lazyPart(() => import('./bulk-bar.tsx').then(({ BulkBar }) => BulkBar))
 
 const SEARCH_DELAY_MS = 300
 
@@ -33,6 +36,10 @@ export function LibraryPage() {
     setSelected(new Set())
     void navigate({ search: (before) => withoutUndefined({ ...before, page: undefined, ...changes }) })
   }
+  const open = (stored: LibrarySearch) => {
+    setSelected(new Set())
+    void navigate({ search: stored })
+  }
   const toggle = (id: string) =>
     setSelected((before) => new Set(before.has(id) ? [...before].filter((other) => other !== id) : [...before, id]))
   const total = videos.data?.total
@@ -43,14 +50,12 @@ export function LibraryPage() {
           {t('upload.button')}
         </Button>
       </PageHeader>
-      <Filters search={search} change={change} />
+      <Filters search={search} change={change} open={open} />
       {selected.size > 0 && (
-        <Suspense>
-          <BulkBar
-            videos={(videos.data?.videos ?? []).filter(({ video_id }) => selected.has(video_id))}
-            clear={() => setSelected(new Set())}
-          />
-        </Suspense>
+        <BulkBar
+          videos={(videos.data?.videos ?? []).filter(({ video_id }) => selected.has(video_id))}
+          clear={() => setSelected(new Set())}
+        />
       )}
       <QueryState query={videos}>
         {({ videos: list, total: count }) =>
@@ -92,8 +97,11 @@ export function LibraryPage() {
 function Filters({
   search,
   change,
+  open,
 }: {
   search: LibrarySearch
+  /** Replaces all filters. */
+  open: (search: LibrarySearch) => void
   change: (changes: { [K in keyof LibrarySearch]?: LibrarySearch[K] | undefined }) => void
 }) {
   const { t } = useTranslation()
@@ -157,7 +165,7 @@ function Filters({
       )}
       <Select
         aria-label={t('library.sort')}
-        data={ORDERS.map((value) => ({ value, label: t(value === 'name' ? 'library.byName' : `library.${value}`) }))}
+        data={ORDERS.map((value) => ({ value, label: t(`library.${value}`) }))}
         value={search.order ?? 'newest'}
         onChange={(value) => change({ order: value === 'newest' ? undefined : ORDERS.find((order) => order === value) })}
         disabled={search.q !== undefined}
@@ -173,6 +181,7 @@ function Filters({
         value={search.layout ?? 'grid'}
         onChange={(value) => change({ layout: value === 'table' ? 'table' : undefined, page: search.page })}
       />
+      <SavedViewsMenu search={search} open={open} />
     </Group>
   )
 }

@@ -1,5 +1,5 @@
 export const STATUSES = ['waiting for encoding', 'encoding', 'ok', 'failed'] as const
-export const ORDERS = ['newest', 'oldest', 'name'] as const
+export const ORDERS = ['newest', 'oldest', 'name', 'nameDescending'] as const
 export const LAYOUTS = ['grid', 'table'] as const
 
 /** Filters of the library, as they are in its address. A missing value is the default. */

@@ -28,8 +28,8 @@ export function useVideos({ q, status, tag, folder, order = 'newest', page = 1 }
           start: (page - 1) * PAGE_SIZE + 1,
           // Results of a search are in the order of their relevance.
           ...(q === undefined && {
-            sort_by: order === 'name' ? 'name' : 'date_created',
-            sort_order: order === 'newest' ? 'descending' : 'ascending',
+            sort_by: order === 'newest' || order === 'oldest' ? 'date_created' : 'name',
+            sort_order: order === 'newest' || order === 'nameDescending' ? 'descending' : 'ascending',
           }),
           ...(q !== undefined && { q }),
           ...(status !== undefined && { status }),

@@ -1,16 +1,23 @@
+import { useInViewport } from '@mantine/hooks'
 import { IconVideo } from '@tabler/icons-react'
 import type { Schemas } from '@vitascope/sdk'
 import { useEffect, useState } from 'react'
 import { formatDuration } from '../layout/format.ts'
+import { usePlaybackToken, withToken } from '../player/use-playback-token.ts'
 
 /** Each still of the preview is shown this long while the pointer is over the picture. */
 const PREVIEW_MS = 700
 
-/** Picture of a video. While the pointer is over it, it shows stills at a quarter, half and three quarters. */
+/**
+ * Picture of a video. While the pointer is over it, it shows stills at a quarter, half and three quarters. For a private
+ * or protected video it creates a token once the picture is in the visible part of the page.
+ */
 export function VideoThumbnail({ video }: { video: Schemas['Video'] }) {
   const [isHovered, setHovered] = useState(false)
   const [still, setStill] = useState(0)
   const [hasFailed, setFailed] = useState(false)
+  const { ref, inViewport } = useInViewport<HTMLSpanElement>()
+  const { isRequired, token } = usePlaybackToken(video, inViewport)
   const { thumbnail, all_thumbnails } = video.uri
   const stills = [all_thumbnails['25'], all_thumbnails['50'], all_thumbnails['75']].filter((url) => url !== '')
   useEffect(() => {
@@ -19,13 +26,14 @@ export function VideoThumbnail({ video }: { video: Schemas['Video'] }) {
     const timer = setInterval(() => setStill((shown) => shown + 1), PREVIEW_MS)
     return () => clearInterval(timer)
   }, [isHovered, stills.length])
-  const source = (isHovered && stills[still % stills.length]) || thumbnail
+  const source = withToken((isHovered && stills[still % stills.length]) || thumbnail, token)
+  const isShown = source !== '' && !hasFailed && !(isRequired && token === undefined)
   return (
-    <span className="thumbnail" onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
-      {source === '' || hasFailed ? (
-        <IconVideo size={36} stroke={1.2} aria-hidden="true" />
-      ) : (
+    <span ref={ref} className="thumbnail" onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
+      {isShown ? (
         <img src={source} alt="" loading="lazy" decoding="async" onError={() => setFailed(true)} />
+      ) : (
+        <IconVideo size={36} stroke={1.2} aria-hidden="true" />
       )}
       {video.duration !== '' && <span className="thumbnail-duration">{formatDuration(video.duration)}</span>}
     </span>

@@ -27,6 +27,10 @@ export function UsersPage() {
     await api.call('deleteUser', { path: { email_or_user_id } })
     await queryClient.invalidateQueries({ queryKey: ['users'] })
   }
+  const resetPasskeys = async (user_id: string) => {
+    await api.call('deleteUserPasskeys', { path: { user_id } })
+    notifySuccess(t('passkeys.resetDone'))
+  }
   return (
     <>
       <PageHeader title={t('users.title')}>
@@ -40,7 +44,7 @@ export function UsersPage() {
           list.length === 0 ? (
             <EmptyState icon={<IconUsers size={28} />} title={t('users.none')} />
           ) : (
-            <ListTable columns={[t('common.name'), t('users.email'), t('users.role'), t('common.created')]} hasActions minWidth={760}>
+            <ListTable columns={[t('common.name'), t('users.email'), t('users.role'), t('common.created')]} hasActions minWidth={900}>
               {list.map(({ user_id, first_name, last_name, email, user_type, time_created }) => (
                 <Table.Tr key={user_id}>
                   <Table.Td>{`${first_name} ${last_name}`}</Table.Td>
@@ -49,7 +53,21 @@ export function UsersPage() {
                     <Badge variant="light">{valueLabel('users.short', user_type)}</Badge>
                   </Table.Td>
                   <Table.Td className="no-wrap">{formatTime(time_created)}</Table.Td>
-                  <Table.Td ta="right">
+                  <Table.Td ta="right" className="no-wrap">
+                    {(isSystem || user_type !== 'system') && user_id !== self.user_id && (
+                      <ConfirmButton
+                        size="xs"
+                        variant="default"
+                        color="gray"
+                        mr="xs"
+                        title={t('passkeys.resetTitle', { name: `${first_name} ${last_name}` })}
+                        text={t('passkeys.resetText')}
+                        confirm={t('passkeys.reset')}
+                        onConfirm={() => resetPasskeys(user_id)}
+                      >
+                        {t('passkeys.reset')}
+                      </ConfirmButton>
+                    )}
                     {isSystem && user_id !== self.user_id && (
                       <ConfirmButton
                         size="xs"

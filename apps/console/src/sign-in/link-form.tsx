@@ -2,7 +2,7 @@ import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/c
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { fieldMessage, guestClient } from '../api/client.ts'
+import { fieldMessage, guestClient, isPasskeyRequired } from '../api/client.ts'
 import { SESSION_KEY } from '../api/session.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { bindTexts } from '../layout/form-values.ts'
@@ -17,10 +17,10 @@ export function LinkForm({ link }: { link: SignInLink }) {
   const use = useMutation({
     mutationFn: () => guestClient.call('useSignInLink', { payload: { link: link.secret, password, ...(link.isFirstUser && first) } }),
     onSuccess(session) {
-      // The secret does not stay in the address.
-      history.replaceState(null, '', location.pathname)
+      removeSecret()
       queryClient.setQueryData(SESSION_KEY, session)
     },
+    onError: (error) => isPasskeyRequired(error) && removeSecret(),
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -28,6 +28,16 @@ export function LinkForm({ link }: { link: SignInLink }) {
   }
   const bind = bindTexts(first, setFirst, use.error)
   const text = (name: keyof typeof first) => ({ ...bind(name), required: true, withAsterisk: false })
+  if (isPasskeyRequired(use.error)) {
+    return (
+      <Stack>
+        <Text role="status">{t('passkeys.passwordSet')}</Text>
+        <Button component="a" href={location.pathname}>
+          {t('passkeys.toSignIn')}
+        </Button>
+      </Stack>
+    )
+  }
   return (
     <form onSubmit={submit}>
       <Stack>
@@ -58,4 +68,9 @@ export function LinkForm({ link }: { link: SignInLink }) {
       </Stack>
     </form>
   )
+}
+
+/** The secret of the link does not stay in the address. */
+function removeSecret(): void {
+  history.replaceState(null, '', location.pathname)
 }

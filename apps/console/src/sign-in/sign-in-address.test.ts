@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { readProviderResponse, readSignInLink } from './sign-in-address.ts'
+import { readProviderReturn, readSignInLink } from './sign-in-address.ts'
 
 test.each([
   ['', undefined],
@@ -13,8 +13,10 @@ test.each([
 test.each([
   ['', undefined],
   ['?code=a', undefined],
-  ['?code=a&state=b', { code: 'a', state: 'b' }],
-  ['?code=a&state=b&iss=https%3A%2F%2Fid.example', { code: 'a', state: 'b', iss: 'https://id.example' }],
-])('the address with %j has the response %j', (search, response) => {
-  expect(readProviderResponse(search)).toEqual(response)
+  ['?error=access_denied', undefined],
+  ['?code=a&state=b', { response: { code: 'a', state: 'b' } }],
+  ['?code=a&state=b&iss=https%3A%2F%2Fid.example', { response: { code: 'a', state: 'b', iss: 'https://id.example' } }],
+  ['?error=access_denied&state=b', { error: 'access_denied' }],
+])('the address with %j is the return %j of a provider', (search, expected) => {
+  expect(readProviderReturn(search)).toEqual(expected)
 })

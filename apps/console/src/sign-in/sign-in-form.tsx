@@ -1,13 +1,23 @@
-import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { guestClient } from '../api/client.ts'
+import { guestClient, isPasskeyRequired } from '../api/client.ts'
+import { canUsePasskeys } from '../api/passkey.ts'
 import { SESSION_KEY } from '../api/session.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
+import { PasskeyButton } from './passkey-button.tsx'
 
-/** Form for the email address and password. `fixedEmail` is the only address that it accepts. */
-export function SignInForm({ fixedEmail, onSignedIn }: { fixedEmail?: string; onSignedIn?: () => void }) {
+interface Props {
+  /** The only address that the form accepts. */
+  fixedEmail?: string
+  onSignedIn?: () => void
+  /** Other ways to sign in, below the form. */
+  others: ReactNode
+}
+
+/** Form for the email address and password, and for the passkey if the user requires it too. */
+export function SignInForm({ fixedEmail, onSignedIn, others }: Props) {
   const { t } = useTranslation()
   const queryClient = useQueryClient()
   const [email, setEmail] = useState(fixedEmail ?? '')
@@ -24,9 +34,22 @@ export function SignInForm({ fixedEmail, onSignedIn }: { fixedEmail?: string; on
     event.preventDefault()
     signIn.mutate()
   }
-  return (
-    <form onSubmit={submit}>
+  if (isPasskeyRequired(signIn.error)) {
+    return (
       <Stack>
+        <Text size="sm" role="status">
+          {t(canUsePasskeys() ? 'passkeys.secondStep' : 'passkeys.unavailable')}
+        </Text>
+        {canUsePasskeys() && <PasskeyButton password={{ email, password }} {...(onSignedIn && { onSignedIn })} />}
+        <Button variant="subtle" onClick={signIn.reset}>
+          {t('signIn.back')}
+        </Button>
+      </Stack>
+    )
+  }
+  return (
+    <Stack>
+      <Stack component="form" onSubmit={submit}>
         <ErrorAlert error={signIn.error} />
         <TextInput
           label={t('signIn.email')}
@@ -51,6 +74,7 @@ export function SignInForm({ fixedEmail, onSignedIn }: { fixedEmail?: string; on
           {t('signIn.submit')}
         </Button>
       </Stack>
-    </form>
+      {others}
+    </Stack>
   )
 }

@@ -1,14 +1,17 @@
 import { Anchor, Button, Divider, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { guestClient } from '../api/client.ts'
+import { canUsePasskeys } from '../api/passkey.ts'
 import { SESSION_KEY } from '../api/session.tsx'
 import icon from '../icon.svg'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { LinkForm } from './link-form.tsx'
-import { completeProviderSignIn, openProvider } from './provider-sign-in.ts'
-import { readProviderResponse, readSignInLink } from './sign-in-address.ts'
+import { PasskeyButton } from './passkey-button.tsx'
+import { completeProviderSignIn, openProvider, readProviderProblem } from './provider-sign-in.ts'
+import { readProviderReturn, readSignInLink } from './sign-in-address.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
 /** Shown to users who have not signed in. The session that its forms store replaces the page. */
@@ -37,11 +40,15 @@ export function SignInPage() {
           ) : isResetting ? (
             <ResetForm />
           ) : (
-            <Stack>
-              <SignInForm />
-              <Divider label={t('signIn.or')} />
-              <ProviderButton />
-            </Stack>
+            <SignInForm
+              others={
+                <>
+                  <Divider label={t('signIn.or')} />
+                  {canUsePasskeys() && <PasskeyButton variant="default" />}
+                  <ProviderButton />
+                </>
+              }
+            />
           )}
         </Paper>
         {!link && (
@@ -58,21 +65,33 @@ export function SignInPage() {
 function ProviderButton() {
   const { t } = useTranslation()
   const queryClient = useQueryClient()
+  const router = useRouter()
   const open = useMutation({ mutationFn: openProvider })
   const complete = useMutation({
     mutationFn: completeProviderSignIn,
-    onSuccess: (session) => queryClient.setQueryData(SESSION_KEY, session),
+    async onSuccess({ session, page }) {
+      if (page !== null) {
+        router.history.replace(page)
+        await router.load()
+      }
+      queryClient.setQueryData(SESSION_KEY, session)
+    },
   })
   const { mutate } = complete
   useEffect(() => {
-    const response = readProviderResponse(location.search)
-    if (response) mutate(response)
+    const returned = readProviderReturn(location.search)
+    if (returned) mutate(returned)
   }, [mutate])
+  const begin = () => {
+    complete.reset()
+    open.mutate()
+  }
   const error = open.error ?? complete.error
+  const problem = readProviderProblem(error)
   return (
     <Stack gap="xs">
-      <ErrorAlert error={error} />
-      <Button variant="default" fullWidth loading={open.isPending || complete.isPending} onClick={() => open.mutate()}>
+      <ErrorAlert error={problem ? t(problem) : error} />
+      <Button variant="default" fullWidth loading={open.isPending || complete.isPending} onClick={begin}>
         {t('signIn.provider')}
       </Button>
     </Stack>

@@ -1,6 +1,15 @@
 import i18next from 'i18next'
 
-type Group = 'visibility' | 'status' | 'users.short' | 'webhooks.states'
+type Group =
+  | 'visibility'
+  | 'video.fileState'
+  | 'status'
+  | 'users.short'
+  | 'webhooks.states'
+  | 'presentation.states'
+  | 'job.states'
+  | 'job.actions'
+  | 'system.services'
 
 /** Returns the text for a value of the API. A later version of the platform may have other values, which are shown as they are. */
 export function valueLabel(group: Group, value: string): string {

@@ -5,7 +5,12 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { toMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
+import { lazyPart } from '../layout/lazy-part.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
+import { UploadQuota } from '../quota/upload-quota.tsx'
+
+/** The parser of lists is loaded when the panel is opened. */
+const CsvListPanel = lazyPart(() => import('./csv-list-panel.tsx').then(({ CsvListPanel }) => CsvListPanel))
 
 /** Selects files, or addresses from which the platform fetches videos. */
 export function UploadDialog({ close, onFiles }: { close: () => void; onFiles: (files: readonly File[]) => void }) {
@@ -14,6 +19,7 @@ export function UploadDialog({ close, onFiles }: { close: () => void; onFiles: (
   const queryClient = useQueryClient()
   const [addresses, setAddresses] = useState('')
   const [isRunning, setRunning] = useState(false)
+  const [hasList, setHasList] = useState(false)
   const lines = addresses.split('\n').flatMap((line) => line.trim() || [])
   const fetchAll = async () => {
     setRunning(true)
@@ -36,7 +42,14 @@ export function UploadDialog({ close, onFiles }: { close: () => void; onFiles: (
     await queryClient.invalidateQueries({ queryKey: ['videos'] })
   }
   return (
-    <Modal opened onClose={close} title={t('upload.title')} centered size="lg" closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <Modal
+      opened
+      onClose={close}
+      title={t('upload.title')}
+      centered
+      size={hasList ? 'xl' : 'lg'}
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+    >
       <Stack>
         <FileButton
           multiple
@@ -56,6 +69,7 @@ export function UploadDialog({ close, onFiles }: { close: () => void; onFiles: (
             </button>
           )}
         </FileButton>
+        <UploadQuota />
         <Divider label={t('upload.byUrl')} />
         <Textarea
           label={t('upload.urlLabel')}
@@ -67,14 +81,20 @@ export function UploadDialog({ close, onFiles }: { close: () => void; onFiles: (
           value={addresses}
           onChange={(event) => setAddresses(event.currentTarget.value)}
         />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={close}>
-            {t('common.cancel')}
+        <Group justify="space-between">
+          <Button variant="subtle" aria-expanded={hasList} onClick={() => setHasList(!hasList)}>
+            {t('csv.open')}
           </Button>
-          <Button disabled={lines.length === 0} loading={isRunning} onClick={() => void fetchAll()}>
-            {t('upload.start')}
-          </Button>
+          <Group>
+            <Button variant="default" onClick={close}>
+              {t('common.cancel')}
+            </Button>
+            <Button disabled={lines.length === 0} loading={isRunning} onClick={() => void fetchAll()}>
+              {t('upload.start')}
+            </Button>
+          </Group>
         </Group>
+        {hasList && <CsvListPanel />}
       </Stack>
     </Modal>
   )

@@ -1,9 +1,9 @@
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
-import { lazyRouteComponent } from '@tanstack/react-router'
-import { createContext, type ReactNode, Suspense, useContext, useEffect, useMemo, useRef, useState } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
+import { lazyPart } from '../layout/lazy-part.tsx'
 import { notifyWarning } from '../layout/notify.ts'
 import { DropOverlay } from './drop-overlay.tsx'
 import { createUploadQueue, type UploadItem, type UploadQueue } from './upload-queue.ts'
@@ -15,7 +15,7 @@ interface Uploads {
 }
 
 /** The dialog is loaded when it is opened. */
-const UploadDialog = lazyRouteComponent(() => import('./upload-dialog.tsx'), 'UploadDialog')
+const UploadDialog = lazyPart(() => import('./upload-dialog.tsx').then(({ UploadDialog }) => UploadDialog))
 
 const UploadContext = createContext<Uploads | undefined>(undefined)
 
@@ -41,18 +41,19 @@ export function UploadProvider({ children }: { children: ReactNode }) {
     return () => removeEventListener('beforeunload', warn)
   }, [isRunning])
   const uploads = useMemo(() => ({ items, queue, openDialog: open }), [items, queue, open])
-  const add = (files: readonly File[]) => {
-    for (const name of queue.add(files)) notifyWarning(t('upload.notVideo', { name }))
+  const add = async (files: readonly File[]) => {
+    // Without this check, the platform rejects an upload itself when it starts.
+    const rejected = await import('./over-quota.ts')
+      .then(({ findOverQuota }) => findOverQuota(files, { api, organisationId, queryClient, waitingBytes: queue.waitingBytes() }))
+      .catch(() => new Map<File, string>())
+    for (const name of queue.add(files.filter((file) => !rejected.has(file)))) notifyWarning(t('upload.notVideo', { name }))
+    for (const message of new Set(rejected.values())) notifyWarning(message)
   }
   return (
     <UploadContext.Provider value={uploads}>
       {children}
-      <DropOverlay onFiles={add} />
-      {isOpen && (
-        <Suspense>
-          <UploadDialog close={close} onFiles={add} />
-        </Suspense>
-      )}
+      <DropOverlay onFiles={(files) => void add(files)} />
+      {isOpen && <UploadDialog close={close} onFiles={(files) => void add(files)} />}
     </UploadContext.Provider>
   )
 }

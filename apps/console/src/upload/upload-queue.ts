@@ -22,6 +22,8 @@ export interface UploadQueue {
   /** Removes an upload from the list. One that has not ended is aborted. */
   remove(key: string): void
   removeEnded(): void
+  /** Returns the bytes of files that wait. The platform has not reserved them yet. */
+  waitingBytes(): number
   setApi(api: Vitascope, organisationId: string): void
 }
 
@@ -36,6 +38,10 @@ interface Entry {
 /** Files are sent this many at a time. More do not make them arrive earlier. */
 const AT_ONCE = 2
 const VIDEO_NAME = /\.(mp4|m4v|mov|mkv|webm|avi|mpe?g|ts|m2ts|mts|wmv|flv|3gp|ogv|mxf|vob|divx|asf|mp3|m4a|wav|flac|ogg|opus|aac)$/i
+
+export function isVideoFile({ type, name }: Pick<File, 'type' | 'name'>): boolean {
+  return type.startsWith('video/') || type.startsWith('audio/') || VIDEO_NAME.test(name)
+}
 
 /**
  * Sends files one after another. An upload that was paused, or interrupted by the end of the page, continues where it
@@ -97,7 +103,7 @@ export function createUploadQueue({
     add(files) {
       const skipped: string[] = []
       for (const file of files) {
-        if (!file.type.startsWith('video/') && !file.type.startsWith('audio/') && !VIDEO_NAME.test(file.name)) skipped.push(file.name)
+        if (!isVideoFile(file)) skipped.push(file.name)
         else if (target)
           entries.push({ item: { key: `${++count}`, name: file.name, state: 'waiting', percent: 0 }, file, ...target, abort: undefined })
       }
@@ -125,6 +131,7 @@ export function createUploadQueue({
       report()
       startNext()
     },
+    waitingBytes: () => entries.reduce((sum, { item, file }) => (item.state === 'waiting' ? sum + file.size : sum), 0),
     removeEnded() {
       entries = entries.filter(({ item }) => item.state !== 'done')
       report()

@@ -8,7 +8,7 @@ import { useSession } from '../api/session.tsx'
 import { formatDuration } from '../layout/format.ts'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { EmptyState } from '../layout/query-state.tsx'
-import { parseClock } from './clock.ts'
+import { parseTimeCode } from '../player/time-code.ts'
 
 interface Row {
   rowId: number
@@ -29,7 +29,7 @@ export function ChaptersTab({ video }: { video: Schemas['Video'] }) {
     mutationFn: () =>
       api.call('updateVideo', {
         path: { video_id: video.video_id },
-        payload: { chapters: rows.map(({ start, title }) => ({ start: parseClock(start) ?? 0, title })) },
+        payload: { chapters: rows.map(({ start, title }) => ({ start: parseTimeCode(start) ?? 0, title })) },
       }),
     async onSuccess() {
       await queryClient.invalidateQueries({ queryKey: ['video', video.video_id] })
@@ -37,7 +37,7 @@ export function ChaptersTab({ video }: { video: Schemas['Video'] }) {
     },
     onError: notifyError,
   })
-  const isInvalid = ({ start }: Row) => parseClock(start) === undefined
+  const isInvalid = ({ start }: Row) => parseTimeCode(start) === undefined
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!rows.some(isInvalid)) save.mutate()

@@ -1,13 +1,14 @@
-import { Alert, Button, Group, Select, Stack, TagsInput, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, TagsInput, Text, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
-import { type Schemas, VitascopeError } from '@vitascope/sdk'
+import type { Schemas } from '@vitascope/sdk'
 import { type FormEvent, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { fieldMessage } from '../api/client.ts'
+import { fieldMessage, isConflict } from '../api/client.ts'
 import { deleteVideo } from '../api/delete-video.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { ConflictAlert } from '../layout/conflict-alert.tsx'
 import { bindTexts } from '../layout/form-values.ts'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import type { LoadedVideo } from './use-video.ts'
@@ -89,33 +90,21 @@ export function DetailsTab({ loaded }: { loaded: LoadedVideo }) {
     <form onSubmit={submit}>
       <Stack>
         {isConflict(save.error) && (
-          <Alert color="orange" title={t('video.conflict')} role="alert">
-            <Stack gap="sm">
-              <Text size="sm">
-                {t('video.conflictText', {
-                  fields: listConflicts(form, base, loaded)
-                    .map((field) => t(LABELS[field]))
-                    .join(', '),
-                })}
-              </Text>
-              <Group gap="xs">
-                <Button size="xs" onClick={() => save.mutate({ etag: loaded.etag, sent: form })}>
-                  {t('video.keepMine')}
-                </Button>
-                <Button
-                  size="xs"
-                  variant="default"
-                  onClick={() => {
-                    setBase(loaded)
-                    setForm(toDetails(loaded.video))
-                    save.reset()
-                  }}
-                >
-                  {t('video.loadTheirs')}
-                </Button>
-              </Group>
-            </Stack>
-          </Alert>
+          <ConflictAlert
+            title={t('video.conflict')}
+            text={t('video.conflictText', {
+              fields: listConflicts(form, base, loaded)
+                .map((field) => t(LABELS[field]))
+                .join(', '),
+            })}
+            isPending={save.isPending}
+            keepMine={() => save.mutate({ etag: loaded.etag, sent: form })}
+            loadTheirs={() => {
+              setBase(loaded)
+              setForm(toDetails(loaded.video))
+              save.reset()
+            }}
+          />
         )}
         <TextInput {...text('video_title')} maxLength={255} />
         <Textarea {...text('description')} description={t('video.descriptionHelp')} autosize minRows={3} maxRows={12} />
@@ -191,8 +180,4 @@ function listConflicts(form: Details, base: LoadedVideo, loaded: LoadedVideo): F
 
 function pickFields(form: Details, fields: readonly Field[]): Partial<Details> {
   return Object.fromEntries(fields.map((field) => [field, form[field]]))
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof VitascopeError && error.code === 'record_changed'
 }

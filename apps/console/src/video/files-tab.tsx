@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Stack, Table, Text, Title } from '@mantine/core'
+import { Button, Group, Stack, Table, Title } from '@mantine/core'
 import { IconDownload, IconFile } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
@@ -8,6 +8,8 @@ import { CopyField } from '../layout/copy-field.tsx'
 import { formatDuration, formatTime } from '../layout/format.ts'
 import { notifyError } from '../layout/notify.ts'
 import { EmptyState } from '../layout/query-state.tsx'
+import { RenditionTable, useEncodeFacts, useEncodeJobs } from './rendition-table.tsx'
+import { ReplaceSource } from './replace-source.tsx'
 
 /** Facts and files of a video. */
 export function FilesTab({ video }: { video: Schemas['Video'] }) {
@@ -17,7 +19,9 @@ export function FilesTab({ video }: { video: Schemas['Video'] }) {
     queryKey: ['media', video.media_id],
     queryFn: ({ signal }) => api.call('getMedia', { path: { media_id: video.media_id }, signal }),
   })
-  const files = Object.entries(video.uri.http).filter(([name]) => !/^(m4v|mobile|vp6)_/.test(name))
+  const jobs = useEncodeJobs(video)
+  const encodeFacts = useEncodeFacts(jobs)
+  const hasFiles = Object.keys(video.uri.http).length > 0 || jobs.some(({ renditions }) => renditions.length > 0)
   const download = async () => {
     try {
       const { url } = await api.call('createOriginalDownloadUrl', { path: { video_id: video.video_id }, payload: {} })
@@ -31,6 +35,7 @@ export function FilesTab({ video }: { video: Schemas['Video'] }) {
     [t('video.source'), media.data?.original_filename ?? ''],
     [t('video.duration'), formatDuration(video.duration)],
     [t('video.size'), video.published_width === '' ? '' : `${video.published_width} × ${video.published_height}`],
+    ...encodeFacts,
     [t('video.createdAt'), formatTime(video.created_at)],
     [t('video.changedAt'), formatTime(video.last_modified_at)],
   ] as const
@@ -51,27 +56,13 @@ export function FilesTab({ video }: { video: Schemas['Video'] }) {
           {t('video.download')}
         </Button>
       </Group>
+      <ReplaceSource video={video} />
       {video.uri.hls !== '' && <CopyField label="HLS" value={video.uri.hls} />}
       <div>
         <Title order={2} size="h4" mb="xs">
           {t('video.renditions')}
         </Title>
-        {files.length === 0 ? (
-          <EmptyState icon={<IconFile size={26} />} title={t('video.noFiles')} />
-        ) : (
-          <Stack gap={4}>
-            {files.map(([name, url]) => (
-              <Group key={name} justify="space-between">
-                <Text size="sm" className="code-text">
-                  {name}
-                </Text>
-                <Anchor size="sm" href={url} target="_blank" rel="noreferrer">
-                  MP4
-                </Anchor>
-              </Group>
-            ))}
-          </Stack>
-        )}
+        {hasFiles ? <RenditionTable video={video} jobs={jobs} /> : <EmptyState icon={<IconFile size={26} />} title={t('video.noFiles')} />}
       </div>
     </Stack>
   )

@@ -1,17 +1,19 @@
 import { Button, FileButton, Group } from '@mantine/core'
-import { IconPhoto } from '@tabler/icons-react'
+import { IconCameraPin, IconPhoto } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
+import { usePlayerActions } from '../player/player-control.tsx'
 
-/** Sets the poster from a file, or returns to the automatic one. */
+/** Sets the poster to the picture at the current time of the player or to a file, or returns to the automatic one. */
 export function PosterControls({ video }: { video: Schemas['Video'] }) {
   const { t } = useTranslation()
   const { api } = useSession()
   const queryClient = useQueryClient()
+  const { readTime } = usePlayerActions()
   const [isRunning, setRunning] = useState(false)
   if (video.status.status !== 'ok') return null
   const path = { video_id: video.video_id }
@@ -27,8 +29,23 @@ export function PosterControls({ video }: { video: Schemas['Video'] }) {
       setRunning(false)
     }
   }
+  const takeFrame = async () => {
+    const time = await readTime()
+    if (time !== undefined) await run(() => api.call('setVideoPoster', { path, payload: { time } }))
+  }
   return (
     <Group gap="xs" mt="sm">
+      {Number(video.published_height) > 0 && (
+        <Button
+          size="xs"
+          variant="default"
+          loading={isRunning}
+          leftSection={<IconCameraPin size={16} aria-hidden="true" />}
+          onClick={() => void takeFrame()}
+        >
+          {t('video.poster')}: {t('video.posterFrame')}
+        </Button>
+      )}
       <FileButton
         accept="image/jpeg,image/png,image/webp"
         onChange={(file) => file && void run(() => api.call('setVideoPoster', { path, body: file, contentType: file.type }))}

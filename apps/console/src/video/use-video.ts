@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
+import { readWithEtag } from '../api/read-with-etag.ts'
 import { useSession } from '../api/session.tsx'
 import { isEncoding } from '../library/use-videos.ts'
 
@@ -18,11 +19,9 @@ export function useVideo(videoId: string) {
     queryKey: ['video', videoId],
     refetchInterval: ({ state }) => (state.data && isEncoding(state.data.video) ? ENCODING_INTERVAL_MS : false),
     queryFn: async ({ signal }) => {
-      let etag: string | undefined
-      const onResponse = ({ headers }: Response) => {
-        etag = headers.get('etag') ?? undefined
-      }
-      const video = await api.call('getVideo', { path: { video_id: videoId }, signal, onResponse })
+      const { record: video, etag } = await readWithEtag((onResponse) =>
+        api.call('getVideo', { path: { video_id: videoId }, query: { player_settings: 'true' }, signal, onResponse }),
+      )
       return { video, etag }
     },
   })

@@ -3,10 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Audience } from '../analytics/audience.tsx'
 import { DayChart } from '../analytics/day-chart.tsx'
-import { Figures } from '../analytics/figures.tsx'
+import { Figures, sumWatched } from '../analytics/figures.tsx'
 import { HeatBar } from '../analytics/heat-bar.tsx'
 import { PeriodSelect, periodOf } from '../analytics/period.tsx'
+import { Quality } from '../analytics/quality.tsx'
+import { Retention } from '../analytics/retention.tsx'
 import { useSession } from '../api/session.tsx'
 import { QueryState } from '../layout/query-state.tsx'
 
@@ -20,22 +23,30 @@ export function VideoAnalyticsTab({ video }: { video: Schemas['Video'] }) {
   const report = useQuery({
     queryKey: ['video views', video.video_id, days],
     queryFn: async ({ signal }) => {
-      const [views, perDay, heat] = await Promise.all([
+      const [views, perDay, viewers, heat, watched, quality] = await Promise.all([
         api.call('getVideoViews', { path, query: period, signal }),
         api.call('listVideoViewsByDay', { path, query: period, signal }),
+        api.call('listVideoViewersByDay', { path, query: period, signal }),
         api.call('getVideoHeatmap', { path, query: period, signal }),
+        api.call('getVideoDurationViewed', { path, query: period, signal }),
+        api.call('listVideoQualityByDay', { path, query: period, signal }),
       ])
-      return { views, perDay, heat }
+      return { views, perDay, viewers, heat, watched, quality }
     },
   })
   return (
     <Stack>
       <PeriodSelect days={days} setDays={setDays} />
       <QueryState query={report}>
-        {({ views, perDay, heat }) => (
+        {({ views, perDay, viewers, heat, watched, quality }) => (
           <Stack gap="lg">
-            <Figures views={views} />
-            <DayChart rows={perDay} period={period} />
+            <Figures views={views} watched={sumWatched(perDay)} />
+            <DayChart rows={perDay} viewers={viewers} period={period} />
+            <Retention
+              watched={watched.views_per_duration}
+              plays={watched.video_duration === 0 ? 0 : watched.video_plays}
+              average={watched.average_percentage_viewed}
+            />
             <div>
               <Title order={2} size="h4">
                 {t('analytics.heatmap')}
@@ -45,6 +56,8 @@ export function VideoAnalyticsTab({ video }: { video: Schemas['Video'] }) {
               </Text>
               <HeatBar watched={heat.watched} cellSeconds={heat.cell_seconds} />
             </div>
+            <Quality days={quality} />
+            <Audience days={days} videoId={video.video_id} />
           </Stack>
         )}
       </QueryState>

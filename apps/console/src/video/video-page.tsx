@@ -1,27 +1,39 @@
 import { Anchor, Box, Grid, Group, Tabs } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
-import { Link, lazyRouteComponent, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { Schemas } from '@vitascope/sdk'
-import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
+import { lazyPart } from '../layout/lazy-part.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { LoadingState, QueryState } from '../layout/query-state.tsx'
 import { EncodingBar, StatusBadge, VisibilityBadge } from '../library/video-badges.tsx'
+import { PlayerProvider } from '../player/player-control.tsx'
+import { PlayerFrame } from '../player/player-frame.tsx'
 import { DetailsTab } from './details-tab.tsx'
-import { PlayerFrame } from './player-frame.tsx'
+import { LastJob } from './last-job.tsx'
 import { PosterControls } from './poster-controls.tsx'
 import { type LoadedVideo, useVideo } from './use-video.ts'
 import { VIDEO_TABS } from './video-search.ts'
 
 /** A tab is loaded when it is opened. */
 const LAZY_TABS = {
-  chapters: lazyRouteComponent(() => import('./chapters-tab.tsx'), 'ChaptersTab'),
-  captions: lazyRouteComponent(() => import('./captions-tab.tsx'), 'CaptionsTab'),
-  sharing: lazyRouteComponent(() => import('./sharing-tab.tsx'), 'SharingTab'),
-  protection: lazyRouteComponent(() => import('./protection-tab.tsx'), 'ProtectionTab'),
-  files: lazyRouteComponent(() => import('./files-tab.tsx'), 'FilesTab'),
-  analytics: lazyRouteComponent(() => import('./video-analytics-tab.tsx'), 'VideoAnalyticsTab'),
+  chapters: lazyPart(() => import('./chapters-tab.tsx').then(({ ChaptersTab }) => ChaptersTab), { Loading: LoadingState }),
+  captions: lazyPart(() => import('./captions-tab.tsx').then(({ CaptionsTab }) => CaptionsTab), { Loading: LoadingState }),
+  review: lazyPart(() => import('../review/review-tab.tsx').then(({ ReviewTab }) => ReviewTab), { Loading: LoadingState }),
+  presentation: lazyPart(() => import('../presentation/presentation-tab.tsx').then(({ PresentationTab }) => PresentationTab), {
+    Loading: LoadingState,
+  }),
+  sharing: lazyPart(() => import('./sharing-tab.tsx').then(({ SharingTab }) => SharingTab), { Loading: LoadingState }),
+  protection: lazyPart(() => import('./protection-tab.tsx').then(({ ProtectionTab }) => ProtectionTab), { Loading: LoadingState }),
+  overlays: lazyPart(() => import('../overlays/overlays-tab.tsx').then(({ OverlaysTab }) => OverlaysTab), { Loading: LoadingState }),
+  files: lazyPart(() => import('./files-tab.tsx').then(({ FilesTab }) => FilesTab), { Loading: LoadingState }),
+  analytics: lazyPart(() => import('./video-analytics-tab.tsx').then(({ VideoAnalyticsTab }) => VideoAnalyticsTab), {
+    Loading: LoadingState,
+  }),
 }
+
+/** The section is loaded after the form above it. */
+const MetadataSection = lazyPart(() => import('../metadata/metadata-section.tsx').then(({ MetadataSection }) => MetadataSection))
 
 export function VideoPage() {
   const { t } = useTranslation()
@@ -43,14 +55,14 @@ export function VideoPage() {
 function VideoView({ loaded }: { loaded: LoadedVideo }) {
   const { t } = useTranslation()
   const { video } = loaded
-  const { tab = 'details' } = useSearch({ from: '/shell/videos/$videoId' })
+  const { tab = 'details', t: start } = useSearch({ from: '/shell/videos/$videoId' })
   const navigate = useNavigate({ from: '/videos/$videoId' })
   const select = (value: string | null) => {
     const selected = VIDEO_TABS.find((name) => name === value)
     void navigate({ search: selected && selected !== 'details' ? { tab: selected } : {}, replace: true })
   }
   return (
-    <>
+    <PlayerProvider>
       <PageHeader
         title={video.video_title || t('library.untitled')}
         note={
@@ -63,8 +75,9 @@ function VideoView({ loaded }: { loaded: LoadedVideo }) {
       <Grid gap={{ base: 'lg', lg: 'xl' }}>
         <Grid.Col span={{ base: 12, lg: 6 }}>
           <Box className="player-column">
-            <PlayerFrame video={video} />
+            <PlayerFrame key={`${video.setting_id} ${video.theme_id}`} video={video} start={start} />
             <EncodingBar video={video} />
+            <LastJob video={video} />
             <PosterControls video={video} />
           </Box>
         </Grid.Col>
@@ -79,18 +92,17 @@ function VideoView({ loaded }: { loaded: LoadedVideo }) {
             </Tabs.List>
             <Tabs.Panel value="details">
               <DetailsTab loaded={loaded} />
+              <MetadataSection video={video} />
             </Tabs.Panel>
             {tab !== 'details' && (
               <Tabs.Panel value={tab}>
-                <Suspense fallback={<LoadingState />}>
-                  <SelectedTab tab={tab} video={video} />
-                </Suspense>
+                <SelectedTab tab={tab} video={video} />
               </Tabs.Panel>
             )}
           </Tabs>
         </Grid.Col>
       </Grid>
-    </>
+    </PlayerProvider>
   )
 }
 

@@ -2,13 +2,12 @@ import { Alert, Badge, Button, Group, Paper, Stack, Table, Text } from '@mantine
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus, IconWebhook } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazyRouteComponent } from '@tanstack/react-router'
 import type { Schemas } from '@vitascope/sdk'
-import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { formatTime } from '../layout/format.ts'
+import { lazyPart } from '../layout/lazy-part.tsx'
 import { ListTable } from '../layout/list-table.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { PageHeader } from '../layout/page-header.tsx'
@@ -17,7 +16,7 @@ import { valueLabel } from '../translation/value-label.ts'
 import { EVENTS } from './event-types.ts'
 
 /** The dialog is loaded when it is opened. */
-const AddWebhook = lazyRouteComponent(() => import('./add-webhook.tsx'), 'AddWebhook')
+const AddWebhook = lazyPart(() => import('./add-webhook.tsx').then(({ AddWebhook }) => AddWebhook))
 
 const DELIVERIES = 50
 const DELIVERY_INTERVAL_MS = 3_000
@@ -35,11 +34,7 @@ export function WebhooksPage() {
           {t('webhooks.add')}
         </Button>
       </PageHeader>
-      {isAdding && (
-        <Suspense>
-          <AddWebhook close={close} />
-        </Suspense>
-      )}
+      {isAdding && <AddWebhook close={close} />}
       <QueryState query={webhooks}>
         {(list) =>
           list.length === 0 ? (

@@ -8,7 +8,7 @@ afterEach(() => void jest.useRealTimers())
 const object = (bytes: number) => ({ content: Buffer.alloc(bytes), modified: new Date(0) })
 const createCache = (maxBytes: number) => createObjectCache(maxBytes, createMetrics('test'))
 
-/** Requests an object like the reader does. Returns whether it was in memory. */
+/** Calls the cache as one HTTP request for an object does. Returns whether the object was in memory. */
 function request(cache: ReturnType<typeof createCache>, name: string, bytes: number): boolean {
   if (cache.get(name)) return true
   if (cache.isCandidate(name) && cache.admits(name, bytes)) cache.set(name, object(bytes))
@@ -27,7 +27,7 @@ test('objects that are requested once or twice do not replace a popular one', ()
   expect(request(cache, 'popular', 600)).toBe(true)
 })
 
-test('an object that becomes popular replaces one that was popular long ago', () => {
+test('an object with more requests than the cached object replaces it', () => {
   const cache = createCache(1_000)
   for (let nth = 0; nth < 50; nth++) request(cache, 'old', 600)
   for (let nth = 0; nth < 60; nth++) {
@@ -41,7 +41,7 @@ test('an object that becomes popular replaces one that was popular long ago', ()
 test.each([
   ['larger than 4 MiB', 64 * 1024 * 1024, 4 * 1024 * 1024 + 1],
   ['larger than the cache', 1_000, 1_001],
-  ['of any size without a cache', 0, 1],
+  ['of any size with a cache of 0 bytes', 0, 1],
 ])('an object %s is never cached', (_, maxBytes, bytes) => {
   const cache = createCache(maxBytes)
   expect([1, 2, 3, 4].map(() => request(cache, 'a', bytes))).toEqual([false, false, false, false])

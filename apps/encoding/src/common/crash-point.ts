@@ -14,7 +14,7 @@ export type CrashPoint =
   | 'publish-recorded'
   | 'report-sent'
 
-/** Called at each such point. */
+/** Called when the process reaches a crash point. */
 export type CrashPointHook = (point: CrashPoint) => void
 
 export function crashAt(configured: string | undefined): CrashPointHook {
@@ -24,8 +24,8 @@ export function crashAt(configured: string | undefined): CrashPointHook {
 }
 
 /**
- * `commit:7`: the process is killed after the seventh durable database change, before the caller gets
- * the result. All users of `count` share one counter.
+ * `commit:7`: the process is killed after the seventh durable database change, before the caller
+ * gets the result. All users of `count` share one counter.
  */
 export function crashAtCommit(db: Db, count: CrashCounter | undefined): Db {
   if (count === undefined) return db
@@ -65,9 +65,12 @@ export function crashAtPut(storage: ObjectStorage, count: CrashCounter | undefin
   }
 }
 
-/** Kills the process at the n-th call. Undefined if another kind is configured. */
+/** Counts one event. It kills the process at the configured event. */
 export type CrashCounter = () => void
 
+/**
+ * Returns the counter of a kind of event, or undefined if no crash at such an event is configured.
+ */
 export function createCrashCounter(configured: string | undefined, kind: 'commit' | 'put'): CrashCounter | undefined {
   const [configuredKind, number] = (configured ?? '').split(':')
   if (configuredKind !== kind) return undefined

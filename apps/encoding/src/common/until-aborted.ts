@@ -1,7 +1,7 @@
 /**
  * Awaits a promise, or throws the reason of the signal. The awaited work continues for other
- * callers. Keeps nothing of the result: a promise that lives as long as the signal would keep the
- * results of all races with it.
+ * callers. Each call creates its own promise for the abort. A promise that lives as long as the
+ * signal would hold the results of all races with it in memory.
  */
 export async function untilAborted<T>(wait: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()

@@ -10,8 +10,8 @@ import { sendFirstTask } from './send-task.ts'
 export interface JobCommands {
   /**
    * Accepts a job. It does nothing for a job that was accepted or cancelled before. Throws
-   * JOB_ID_TAKEN if the id belongs to a job of another media. This happens if the catalogue's database
-   * was restored from a backup and it assigns the same ids again.
+   * JOB_ID_TAKEN if the id belongs to a job of another media. This happens if the catalogue's
+   * database was restored from a backup and it assigns the same ids again.
    */
   accept(job: NewJob, signal?: AbortSignal): Promise<void>
   /**
@@ -19,7 +19,9 @@ export interface JobCommands {
    * finished job, the next reconciliation checks whether its objects are still needed.
    */
   cancel(jobId: string, signal?: AbortSignal): Promise<void>
-  /** Reports the end of a job again. It restarts a successful job whose rendition set was deleted. */
+  /**
+   * Reports the end of a job again. It restarts a successful job whose rendition set was deleted.
+   */
   repeatReport(jobId: string, signal?: AbortSignal): Promise<void>
 }
 

@@ -7,7 +7,8 @@ import { dropPrefixes } from '../objects/object-prefix.ts'
 /** How a job ends. */
 export type JobEnd =
   /**
-   * With `keepsSource` the source is kept as long as the set, for renditions that are added later.
+   * If `keepsSource` is true, the source is kept as long as the set, for renditions that are added
+   * later.
    */
   | { state: 'ok'; result: FinishedSet; prefix: string; keepsSource: boolean }
   | { state: 'failed'; code: number; message: string }

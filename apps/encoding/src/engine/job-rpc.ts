@@ -115,8 +115,8 @@ function toNewRenditionJob({ jobId, mediaId, organisationId, setJobId, profile, 
   return { jobId, kind: 'rendition' as const, mediaId, organisationId, sourceUrl: '', setJobId, rendition, maxBytes, lowPriority }
 }
 
-/** Maximum time in a video, one week. */
-const MAX_SECONDS = 604_800
+/** Maximum time of a frame in a video: one week. */
+const MAX_FRAME_SECONDS = 604_800
 
 function toNewPosterJob({ jobId, mediaId, organisationId, source }: CreatePosterJobRequest): NewJob {
   const fields = checkIds(jobId, { media_id: mediaId }, organisationId)
@@ -125,13 +125,16 @@ function toNewPosterJob({ jobId, mediaId, organisationId, source }: CreatePoster
   if (source?.$case === 'frame') {
     const { setJobId, atSeconds } = source.value
     if (!isId(setJobId)) fields.push({ field: 'frame.set_job_id', message: 'must be an integer greater than 0' })
-    if (!(atSeconds >= 0 && atSeconds <= MAX_SECONDS)) fields.push({ field: 'frame.at_seconds', message: `must be 0 to ${MAX_SECONDS}` })
+    if (!(atSeconds >= 0 && atSeconds <= MAX_FRAME_SECONDS))
+      fields.push({ field: 'frame.at_seconds', message: `must be 0 to ${MAX_FRAME_SECONDS}` })
   }
   requireValid(fields)
   return { jobId, kind: 'poster', mediaId, organisationId, sourceUrl: '' }
 }
 
-/** Returns the job with its source: the object of an upload, a file of a set, or a URL to download. */
+/**
+ * Returns the job with its source: the object of an upload, a file of a set, or a URL to download.
+ */
 async function withStoredPicture(
   { db, uploads }: Pick<Tools, 'db' | 'uploads'>,
   job: NewJob,
@@ -152,15 +155,17 @@ async function withStoredPicture(
 
 function checkSourceUrl(sourceUrl: string): FieldError[] {
   const url = sourceUrl.length <= MAX_URL_LENGTH && URL.canParse(sourceUrl) ? new URL(sourceUrl) : undefined
-  return url && ['http:', 'https:'].includes(url.protocol) ? [] : [{ field: 'source_url', message: 'must be an http or https URL' }]
+  return url && ['http:', 'https:'].includes(url.protocol)
+    ? []
+    : [{ field: 'source_url', message: `must be an http or https URL of at most ${MAX_URL_LENGTH} characters` }]
 }
 
 function checkIds(jobId: string, owner: Record<string, string>, organisationId: string): FieldError[] {
   const fields: FieldError[] = []
   if (!isId(jobId)) fields.push({ field: 'job_id', message: 'must be an integer greater than 0' })
   for (const [field, id] of Object.entries(owner)) {
-    if (!/^[a-z0-9]{1,64}$/.test(id)) fields.push({ field, message: 'must be digits or lower-case letters' })
+    if (!/^[a-z0-9]{1,64}$/.test(id)) fields.push({ field, message: 'must be 1 to 64 digits or lower-case letters' })
   }
-  if (!isId(organisationId)) fields.push({ field: 'organisation_id', message: 'must be an id' })
+  if (!isId(organisationId)) fields.push({ field: 'organisation_id', message: 'must be an integer greater than 0' })
   return fields
 }

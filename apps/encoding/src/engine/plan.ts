@@ -1,7 +1,9 @@
 import { type EncodePlan, InvalidSource, pictureEncoders, planEncode, type Rung } from '@vitascope/media'
 import type { ProbeResult, WorkerTaskKind } from '../task/task.ts'
 
-/** The ffmpeg of the workers cannot encode the requested codec, so a retry would not help. */
+/**
+ * Thrown if the ffmpeg of the workers cannot encode the requested codec. A retry would not help.
+ */
 export class EncoderMissing extends Error {
   readonly code = 5006
 
@@ -13,14 +15,15 @@ export class EncoderMissing extends Error {
 
 /**
  * Returns the plan of a probed source, for all its renditions or for a single one, and the weight
- * of each chunk. The audio of the whole is the last. Throws `InvalidSource` and `EncoderMissing`.
+ * of each chunk. If the source has audio, the last weight is that of its audio. Throws
+ * `InvalidSource` and `EncoderMissing`.
  */
 export function planFor(
   { probe, build }: Pick<ProbeResult, 'probe' | 'build'>,
   { rendition: single, canCopyVideo }: { rendition?: Rung | undefined; canCopyVideo: boolean },
 ): { plan: EncodePlan; weights: number[] } {
   if (single) checkSingle({ probe, build }, single)
-  const plan = planEncode({ probe, tools: build, copies: canCopyVideo, ...(single && { single }) })
+  const plan = planEncode({ probe, tools: build, canCopyPictures: canCopyVideo, ...(single && { single }) })
   const costs = [...plan.chunks, ...(plan.audio ? [plan.audio] : [])]
   return { plan, weights: costs.map(({ expectedCpuSeconds }) => Math.max(0.001, expectedCpuSeconds)) }
 }

@@ -3,7 +3,7 @@ import { type PosterImage, PosterSet } from '@vitascope/proto/catalogue/v1/poste
 import type { Job } from '../job/job.ts'
 import type { PosterFile } from '../task/task.ts'
 
-/** Returns the images of a picture as they are reported to the catalogue. Throws if one is missing. */
+/** Returns the poster images as they are reported to the catalogue. Throws if one is missing. */
 export function toPosterSet({ jobId }: Pick<Job, 'jobId'>, prefix: string, files: readonly PosterFile[]): PosterSet {
   const find = (name: string): PosterImage => {
     const file = files.find(({ path }) => path === name)

@@ -16,8 +16,8 @@ export async function sendTask(tx: Transaction, queue: Queue, job: TaskOwner, ki
 }
 
 /**
- * Queues a chunk of a plan. Its weight is its memory in MiB (0 for audio), its cost the planned CPU
- * time.
+ * Queues a chunk of a plan. Its weight is its memory in MiB, which is 0 for audio. Its cost is its
+ * expected CPU time.
  */
 export async function sendChunk(tx: Transaction, queue: Queue, job: TaskOwner, plan: EncodePlan, chunk: number): Promise<void> {
   const kind = toChunkKind(plan, chunk)
@@ -39,18 +39,15 @@ function computePriority({ lowPriority = false }: TaskOwner, kind: TaskKind): nu
 /** Cost of a task that is not a chunk, in milliseconds of CPU time. */
 const TASK_COST_MS = 1_000
 
-/**
- * Returns the planned CPU time of a chunk in milliseconds: its frames times the pixels of all
- * renditions, plus a fixed cost.
- */
+/** Returns the expected CPU time of a chunk, or of the audio, in milliseconds. */
 function chunkCostMs(plan: EncodePlan, chunk: number): number {
   const { expectedCpuSeconds } = plan.chunks[chunk] ?? plan.audio ?? { expectedCpuSeconds: 0 }
   return Math.max(1, Math.round(expectedCpuSeconds * 1_000))
 }
 
 /**
- * First task of each kind of job. For `rendition` the source is already stored, for `poster` unless
- * it has a URL.
+ * First task of each kind of job. The source of a `rendition` or `slides` job is already stored. So
+ * is the picture of a `poster` job without a URL.
  */
 const FIRST_TASKS: Readonly<Record<JobKind, TaskKind>> = { renditions: 'fetch', slides: 'slides', rendition: 'probe', poster: 'poster' }
 

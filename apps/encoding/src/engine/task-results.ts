@@ -21,7 +21,10 @@ import type { TaskSteps } from './task-steps.ts'
 
 /** Validates and records the results of workers. */
 export interface TaskResults {
-  /** Returns false if the lease is over. */
+  /**
+   * Returns false if the lease is over. If files of the result are missing in storage, it ends the
+   * attempt with a storage fault and returns false.
+   */
   accept(lease: Lease, result: CompleteTaskRequest['result'], signal: AbortSignal): Promise<boolean>
 }
 
@@ -105,7 +108,10 @@ async function recordSet(tools: ResultTools, lease: Lease, jobId: string, result
   return isAccepted
 }
 
-/** Returns the set as it is reported. The lists of some sets have more fields per file than its name and size. */
+/**
+ * Returns the set as it is reported. The lists of some sets have more fields per file than its name
+ * and size.
+ */
 function toSet(job: Job, prefix: string, files: readonly StoredFile[]): FinishedSet {
   if (job.kind === 'poster') return toPosterSet(job, prefix, files as PosterFile[])
   return job.kind === 'slides' ? toSlideSet(job, prefix, files as SlidesFile[]) : publishedSet(job, prefix, files as SetFile[])

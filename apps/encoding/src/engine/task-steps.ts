@@ -1,4 +1,4 @@
-import { chunkNumbers, InvalidSource, isInvalidSource } from '@vitascope/media'
+import { chunkIndexes, InvalidSource, isInvalidSource } from '@vitascope/media'
 import type { Db, Query, Transaction } from '@vitascope/postgres'
 import type { Lease, LeasedItem, QueueItem } from '@vitascope/queue'
 import { beginChunk } from '../job/chunk-speed.ts'
@@ -28,12 +28,15 @@ import { sendChunk, sendTask } from './send-task.ts'
 
 /**
  * The state transitions of a job. Each step is one transaction that locks the job, then the work
- * item under its fencing token. It does nothing and returns false if that lease is over:
+ * item under its fencing token. It does nothing and returns false if that lease is over. These are
+ * the tasks of each kind of job, and the steps that queue the next task:
  *
- *     create: [fetch] --fetched--> [probe] --probed--> [audio], [encode] per chunk --encoded, the last one--> [package] --packaged--> ok
- *     create, of slides: [slides] --packaged--> ok
- *     create, of a poster: [fetch-poster] --fetched--> [poster] --packaged--> ok; without a fetch if the source is stored
- *     create, of one additional rendition: [probe] and on, from the stored source
+ *     renditions: [fetch] --fetched--> [probe] --probed--> [audio], [encode] per chunk
+ *                 --encoded (the last one)--> [package] --packaged--> ok
+ *     rendition:  the same from [probe], because the source is already stored
+ *     slides:     [slides] --packaged--> ok
+ *     poster:     [fetch-poster] --fetched--> [poster] --packaged--> ok,
+ *                 or from [poster] if the source is already stored
  *
  * An internal fault releases the item and counts as an attempt. A fault of the source, or the third
  * attempt, fails the job. Attempts are counted per chunk, and the job shows the maximum. Storage
@@ -53,7 +56,10 @@ export interface TaskSteps {
   encoded(lease: Lease, result: { prefix: string; list: string; files: StoredFile[] }): Promise<boolean>
   /** Records the complete set below `prefix`. `set` is reported to the catalogue. */
   packaged(lease: Lease, prefix: string, set: FinishedSet): Promise<boolean>
-  /** Renews the lease and raises the progress of the job. `done` is that of the task, 0 to 1. */
+  /**
+   * Renews the lease and raises the progress of the job. `done` (0 to 1) is the progress of the
+   * task.
+   */
   extendLease(lease: Lease, done: number): Promise<boolean>
   /**
    * Ends an attempt without a result. With `onlyExpired` it does so only if the lease has expired.
@@ -135,7 +141,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
           requireMinutes(job, plan.durationSeconds)
           await updateJob(tx, job.jobId, { state: 'encoding', probe: result.probe, plan, progress: toJobPercent('encode', 0) })
           await insertChunks(tx, job.jobId, weights)
-          for (const chunk of chunkNumbers(plan)) await sendChunk(tx, queue, job, plan, chunk)
+          for (const chunk of chunkIndexes(plan)) await sendChunk(tx, queue, job, plan, chunk)
         } catch (error) {
           if (!isInvalidSource(error) && !(error instanceof EncoderMissing)) throw error
           await endJob(tx, tools, job, { state: 'failed', code: error.code, message: error.message })
@@ -241,7 +247,8 @@ const PREFIX_TYPES: Readonly<Record<TaskKind, readonly PrefixType[]>> = {
 }
 
 /**
- * Throws if the remaining minutes of the organisation do not suffice, before anything is encoded.
+ * Throws if the video is longer than the remaining encoding minutes of the organisation. It is
+ * called before any chunk is encoded.
  */
 function requireMinutes({ maxSeconds }: Job, seconds: number): void {
   if (maxSeconds === undefined || seconds <= maxSeconds) return
@@ -260,6 +267,10 @@ function quotaExceededMessage(remainingBytes: number): string {
   return `the video exceeds the ${remainingBytes} bytes that were left of the storage quota of the organisation`
 }
 
+/**
+ * Records the progress of a chunk. Returns the progress of the job in percent, for a task of any
+ * kind.
+ */
 async function recordProgress(query: Query, jobId: string, item: QueueItem, done: number): Promise<number> {
   const task = readTask(item)
   return task.chunk === undefined

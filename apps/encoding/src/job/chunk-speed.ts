@@ -6,7 +6,7 @@ export async function beginChunk(tx: Transaction, jobId: string, chunk: number):
   await tx.query('update chunk set begin_time = now() where job_id = $1 and chunk = $2', [jobId, chunk])
 }
 
-/** Values of an active job that change every second. */
+/** The progress of a job's chunks, and the seconds until the job is expected to end. */
 export interface JobProgress {
   chunkProgress: number[]
   expectedSeconds: number | undefined
@@ -25,15 +25,15 @@ export async function readJobProgress(query: Query, { jobId, state, plan }: Job)
 }
 
 /**
- * Returns the progress of each chunk of a job, 0 to 1, in order. The audio of the whole job is the
- * last.
+ * Returns the progress of each chunk of a job, 0 to 1, in order. If the source has audio, the last
+ * value is the progress of its audio.
  */
 export async function readChunkProgress(query: Query, jobId: string): Promise<number[]> {
   const rows = await query<{ done: number }>('select done from chunk where job_id = $1 order by chunk', [jobId])
   return rows.map(({ done }) => done)
 }
 
-/** The work until the chunks of a job are done. */
+/** The work that must be done before all chunks of a job are encoded. */
 interface WorkAhead {
   /**
    * Expected CPU seconds of all chunks that are leased or queued up to the job's last one,
@@ -45,9 +45,9 @@ interface WorkAhead {
 }
 
 /**
- * Returns the seconds until all chunks of a job are made, if no work with higher precedence
- * arrives. It counts the work queued before the job's last chunk, at the speed of the chunks made
- * within the last hour. Without any, one CPU second takes one second.
+ * Returns the seconds until all chunks of a job are encoded, if no work with higher precedence
+ * arrives. It counts the work queued before the job's last chunk, at the speed of the last 50
+ * chunks of the last hour. If there are none, it assumes one second for one CPU second.
  */
 export async function estimateSeconds(query: Query, jobId: string): Promise<number> {
   const { weight, leasedTasks } = await workAhead(query, jobId)

@@ -4,7 +4,9 @@ import type { ChunkFiles, StoredFile } from '../task/task.ts'
 /** Rows per statement. A long video has tens of thousands of segments. */
 const ROWS_PER_STATEMENT = 5_000
 
-/** Inserts one row for each chunk of a plan. `weights` are their shares of the work. */
+/**
+ * Replaces the chunks of a job by those of its plan. `weights` are their expected CPU seconds.
+ */
 export async function insertChunks(tx: Transaction, jobId: string, weights: readonly number[]): Promise<void> {
   await removeChunks(tx, jobId)
   await tx.query('insert into chunk (job_id, chunk, weight) select $1, n - 1, w from unnest($2::float8[]) with ordinality as t (w, n)', [
@@ -18,7 +20,10 @@ export async function removeChunks(tx: Transaction, jobId: string): Promise<void
   await tx.query('delete from chunk where job_id = $1', [jobId])
 }
 
-/** Records the progress of a chunk, 0 to 1. Returns the progress of all chunks of the job, 0 to 1. */
+/**
+ * Raises the progress of a chunk, 0 to 1. Returns the progress of the chunks of the job together,
+ * weighted by their expected CPU time, 0 to 1.
+ */
 export async function raiseChunkProgress(query: Query, jobId: string, chunk: number, done: number): Promise<number> {
   await query('update chunk set done = $3::float8 where job_id = $1 and chunk = $2 and done < $3::float8 and fence = 0', [
     jobId,
@@ -76,16 +81,16 @@ export async function addSegments(
 
 /** Removes the segments of a lease that ended without a result. */
 export async function removeSegments(tx: Transaction, jobId: string, chunk: number): Promise<void> {
-  const open = await tx.query(
+  const reset = await tx.query(
     'update chunk set prefix = null where job_id = $1 and chunk = $2 and fence = 0 and prefix is not null returning 1',
     [jobId, chunk],
   )
-  if (open.length > 0) await tx.query('delete from segment where job_id = $1 and chunk = $2', [jobId, chunk])
+  if (reset.length > 0) await tx.query('delete from segment where job_id = $1 and chunk = $2', [jobId, chunk])
 }
 
 /**
- * Returns how often the encode of a chunk has failed, and how often it failed because of the
- * storage.
+ * Returns the number of faults of a chunk. `faults` does not include the `storageFaults`, which the
+ * storage caused.
  */
 export async function readChunkFaults(tx: Transaction, jobId: string, chunk: number): Promise<{ faults: number; storageFaults: number }> {
   const [row] = await tx.query<{ faults: number; storageFaults: number }>(
@@ -102,7 +107,7 @@ export async function countChunkFault(tx: Transaction, jobId: string, chunk: num
   )
 }
 
-/** Returns the total bytes of all chunks so far. */
+/** Returns the total bytes of the recorded segments of a job. */
 export async function sumChunkBytes(tx: Transaction, jobId: string): Promise<number> {
   const [row] = await tx.query<{ bytes: string }>('select coalesce(sum(bytes), 0) as bytes from segment where job_id = $1', [jobId])
   return Number(row?.bytes ?? 0)
@@ -114,8 +119,8 @@ export async function areAllChunksDone(tx: Transaction, jobId: string): Promise<
 }
 
 /**
- * Removes the results of all chunks. Returns each chunk with the fence of the lease that encoded it.
- * The fence is 0 if the chunk is not encoded.
+ * Removes the results of all chunks. Returns each chunk with the fence of the lease that encoded
+ * it. The fence is 0 if the chunk is not encoded.
  */
 export async function resetChunks(tx: Transaction, jobId: string): Promise<{ chunk: number; fence: number }[]> {
   const chunks = await tx.query<{ chunk: number; fence: string }>('select chunk, fence from chunk where job_id = $1 order by chunk', [

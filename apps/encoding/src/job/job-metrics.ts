@@ -6,8 +6,8 @@ type Gauge = ReturnType<Metrics['gauge']>
 
 /**
  * Registers metrics of the queue depth and of the planned work. They are read from the database at
- * each scrape. If the database is unavailable, they keep their last values and
- * the other metrics are still served.
+ * each scrape. If the database is unavailable, they keep their last values, and the other metrics
+ * are still served.
  */
 export function observeJobs(metrics: Metrics, db: Db, queue: Queue, log: Logger): void {
   const logFailures = (read: (gauge: Gauge) => Promise<void>) => (gauge: Gauge) =>
@@ -38,19 +38,25 @@ export function observeJobs(metrics: Metrics, db: Db, queue: Queue, log: Logger)
   )
 }
 
-const MINUTES = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 180, 720]
-/** The outcomes of a job: `ok`, `cancelled`, or the code of the failure (docs/reference/error-codes.md). */
+/** Upper bounds of the histogram's buckets, in minutes. */
+const BUCKET_MINUTES = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 180, 720]
+/**
+ * The outcomes of a job: `ok`, `cancelled`, or the code of the failure
+ * (docs/reference/error-codes.md).
+ */
 const OUTCOMES = ['ok', 'cancelled', ...[4001, 4002, 4003, 4004, 5000, 5001, 5002, 5003, 5004, 5005, 5006, 5007].map(String)]
 
-/** Registers the durations of jobs by outcome, and returns a function that records the end of a job. */
+/**
+ * Registers the durations of jobs by outcome, and returns a function that records the end of a job.
+ */
 export function observeJobEnds(metrics: Metrics): (job: { createTime: Date }, end: { state: string; code?: number }) => void {
   const duration = metrics.seconds(
     'vitascope_encoding_job_duration_seconds',
     'Time from the acceptance of a job to its end, by outcome: ok, cancelled, or the code of the failure',
     ['outcome'],
-    MINUTES.map((minutes) => minutes * 60),
+    BUCKET_MINUTES.map((minutes) => minutes * 60),
   )
-  // A rate needs the zero before the first job.
+  // Each outcome starts at zero, so that `rate()` counts its first job.
   for (const outcome of OUTCOMES) duration.zero({ outcome })
   return ({ createTime }, { state, code }) =>
     duration.observe({ outcome: state === 'failed' ? String(code) : state }, (Date.now() - createTime.getTime()) / 1_000)

@@ -59,7 +59,10 @@ export async function insertJob(tx: Transaction, job: NewJob, state: 'queued' | 
   return rows.length === 1
 }
 
-/** Updates an active job. Omitted fields keep their values, and progress never decreases. */
+/**
+ * Updates an active job, and sets its start time at the first update. Omitted fields keep their
+ * values, and progress never decreases.
+ */
 export async function updateJob(
   tx: Transaction,
   jobId: string,
@@ -198,7 +201,10 @@ function toJob(row: Row): Job {
   }
 }
 
-/** Returns the number of consecutive storage faults of a job. */
+/**
+ * Returns the number of consecutive storage faults of a job's tasks, not counting those of its
+ * chunks.
+ */
 export async function readStorageFaults(tx: Transaction, jobId: string): Promise<number> {
   const [row] = await tx.query<{ storage_faults: number }>('select storage_faults from job where job_id = $1', [jobId])
   return row?.storage_faults ?? 0
@@ -208,7 +214,7 @@ export async function countStorageFault(tx: Transaction, jobId: string): Promise
   await tx.query('update job set storage_faults = storage_faults + 1 where job_id = $1', [jobId])
 }
 
-/** Resets the count, because the storage works again. */
+/** Resets the count after a completed task, because the storage works again. */
 export async function resetStorageFaults(tx: Transaction, jobId: string): Promise<void> {
   await tx.query('update job set storage_faults = 0 where job_id = $1 and storage_faults > 0', [jobId])
 }

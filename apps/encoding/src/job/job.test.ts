@@ -2,26 +2,26 @@
 import { describe, expect, test } from '@jest/globals'
 import { afterFault, toJobPercent } from './job.ts'
 
-const platformFault = (code: number, attempt: number, storageFaults = 0) =>
+const decideAfter = (code: number, attempt: number, storageFaults = 0) =>
   afterFault({ attempt, storageFaults }, { code, message: '' }, 2_000)
 
 describe('after a fault', () => {
   test.each([4001, 4002, 4003, 4004])('%d of the source, a job fails', (code) => {
-    expect(platformFault(code, 1)).toEqual({ next: 'failed' })
+    expect(decideAfter(code, 1)).toEqual({ next: 'failed' })
   })
   test.each([5000, 5001, 5002, 5003, 5005])('%d of the platform, a job has three attempts', (code) => {
-    expect(platformFault(code, 1)).toMatchObject({ next: 'retry', attempt: 2 })
-    expect(platformFault(code, 2)).toMatchObject({ next: 'retry', attempt: 3 })
-    expect(platformFault(code, 3)).toEqual({ next: 'failed' })
+    expect(decideAfter(code, 1)).toMatchObject({ next: 'retry', attempt: 2 })
+    expect(decideAfter(code, 2)).toMatchObject({ next: 'retry', attempt: 3 })
+    expect(decideAfter(code, 3)).toEqual({ next: 'failed' })
   })
   test.each([
     ['a first encoder fault', 5002, 1, 1_500, 2_500],
     ['a second encoder fault', 5002, 2, 6_000, 10_000],
     ['a lost worker', 5001, 2, 0, 0],
-  ])('the backoff is within its bounds and differs between jobs: %s', (_, code, attempt, least, max) => {
-    const after = platformFault(code, attempt)
+  ])('the backoff is within its bounds and differs between jobs: %s', (_, code, attempt, min, max) => {
+    const after = decideAfter(code, attempt)
     if (after.next !== 'retry') throw new Error('expected a retry')
-    expect(after.delayMs).toBeGreaterThanOrEqual(least)
+    expect(after.delayMs).toBeGreaterThanOrEqual(min)
     expect(after.delayMs).toBeLessThanOrEqual(max)
   })
 })
@@ -32,9 +32,9 @@ test('a fault that disables copying counts as no attempt', () => {
   expect(afterFault({ attempt: 3, storageFaults: 0, dropsCopy: false }, fault, 2_000)).toEqual({ next: 'failed' })
 })
 
-test('a storage fault counts as no attempt and is retried six times within 15 minutes', () => {
+test('a storage fault counts as no attempt and is retried five times within 15 minutes', () => {
   const waits = [0, 1, 2, 3, 4].map((faults) => {
-    const after = platformFault(5004, 3, faults)
+    const after = decideAfter(5004, 3, faults)
     if (after.next !== 'retry') throw new Error('expected a retry')
     expect(after.attempt).toBe(3)
     return after.delayMs
@@ -43,7 +43,7 @@ test('a storage fault counts as no attempt and is retried six times within 15 mi
   expect(waits[0]).toBeGreaterThanOrEqual(15_000)
   expect(all).toBeGreaterThan(7 * 60_000)
   expect(all).toBeLessThan(15 * 60_000)
-  expect(platformFault(5004, 1, 5)).toEqual({ next: 'failed' })
+  expect(decideAfter(5004, 1, 5)).toEqual({ next: 'failed' })
 })
 
 test.each([
@@ -57,6 +57,6 @@ test.each([
   ['package', 1, 99],
   ['package', 7, 99],
   ['encode', -1, 12],
-] as const)('%s, %d done, is %d percent of a job', (part, done, percent) => {
-  expect(toJobPercent(part, done)).toBe(percent)
+] as const)('the phase %s with a progress of %d is %d percent of a job', (phase, done, percent) => {
+  expect(toJobPercent(phase, done)).toBe(percent)
 })

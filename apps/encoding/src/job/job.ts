@@ -16,7 +16,7 @@ export function isActive(state: JobState): boolean {
 
 /**
  * Result of a job: the renditions of a media, the slides of a presentation, one additional
- * rendition of a media, or the images of a video from a picture.
+ * rendition of a media, or the poster images of a media, made from a picture or a frame.
  */
 export type JobKind = 'renditions' | 'slides' | 'rendition' | 'poster'
 
@@ -28,20 +28,22 @@ export interface Job {
   mediaId: string
   organisationId: string
   sourceUrl: string
-  /** Remaining quota for the results. Undefined for no limit. */
+  /** Maximum bytes of the results: the remaining quota. Undefined for no limit. */
   maxBytes: number | undefined
+  /** Maximum duration of the source: the remaining encoding minutes. Undefined for no limit. */
   maxSeconds: number | undefined
   /** Tasks of the job wait while tasks of normal jobs wait. */
   lowPriority: boolean
   /** The plan may copy the video stream of the source, because no fault was found in it so far. */
   canCopyVideo: boolean
-  /** Number of its plan, from 1. */
+  /** Number of the current plan, from 1. */
   planNumber: number
   /** The rendition for a job of kind `rendition`. */
   rendition: Rung | undefined
   /** Time of the frame for a job of kind `poster`. Undefined if its source is a picture. */
   atSeconds: number | undefined
   state: JobState
+  /** In percent. */
   progress: number
   /** Number of the attempt, 0 before the first. */
   attempt: number
@@ -94,12 +96,12 @@ export const MAX_STORAGE_TRIES = 6
 export type AfterFault = { next: 'failed' } | { next: 'retry'; attempt: number; delayMs: number }
 
 /**
- * Decides what follows a fault. A fault of the source ends the job, an internal one ends the
- * attempt. After a lost worker there is no pause, because the lease expiry took long enough. A
- * storage fault costs no attempt, because it affects all jobs and is usually temporary.
- * `storageFaults` counts the earlier consecutive ones. A fault for which the copy of the source's
- * video stream is given up (`dropsCopy`) costs no attempt either. It happens once, because the next
- * plan copies nothing.
+ * Returns whether a job fails or is retried after a fault. A fault of the source ends the job, an
+ * internal one ends the attempt. After a lost worker there is no pause, because the lease expiry
+ * took long enough. A storage fault costs no attempt, because it affects all jobs and is usually
+ * temporary. `storageFaults` is the number of earlier consecutive ones. If the next plan encodes
+ * the video stream instead of copying it (`dropsCopy`), the fault costs no attempt either. This
+ * happens once, because the next plan copies nothing.
  */
 export function afterFault(
   job: { attempt: number; storageFaults: number; dropsCopy?: boolean },
@@ -121,7 +123,7 @@ export function afterFault(
   return retry(attempt + 1, fault.code === 5001 ? 0 : 4 ** (attempt - 1))
 }
 
-/** Progress of a job at the start and at the end of each part, in percent. */
+/** Progress of a job at the start and at the end of each phase, in percent. */
 const PROGRESS_RANGES = {
   fetch: [5, 10],
   probe: [10, 12],
@@ -134,7 +136,7 @@ const PROGRESS_RANGES = {
 
 export type JobPhase = keyof typeof PROGRESS_RANGES
 
-/** Returns the progress of a job. `done` is the progress of the part, 0 to 1. */
+/** Returns the progress of a job in percent. `done` is the progress of the phase, 0 to 1. */
 export function toJobPercent(phase: JobPhase, done: number): number {
   const [from, to] = PROGRESS_RANGES[phase]
   return Math.floor(from + (to - from) * Math.min(1, Math.max(0, done)))

@@ -8,7 +8,7 @@ export interface KubernetesSettings {
   namespace: string
   /**
    * Distinguishes the Jobs of this installation from those of others: 1 to 20 characters of a-z,
-   * 0-9 and -.
+   * 0-9 and -. It begins with a letter and does not end with -.
    */
   instance: string
   /** Template of the pods that encode chunks. Chunk-specific values are added to it. */
@@ -28,7 +28,7 @@ export interface KubernetesSettings {
   cpu: string
   /** Seconds after which a Job is ended. Another Job encodes its remaining chunks. */
   deadlineSeconds: number
-  /** Seconds after which an ended Job is deleted, if it was not removed before. */
+  /** Seconds after which Kubernetes deletes an ended Job that the executor has not removed. */
   ttlSeconds: number
   /** Seconds without activity after which a running Job is replaced. */
   stallSeconds: number
@@ -46,7 +46,7 @@ export function readExecutor(read: Reader): KubernetesSettings | undefined {
       'Name by which this installation recognises its Jobs, 1 to 20 characters of `[a-z0-9-]`. Two installations in one namespace need two names.',
   })
   if (!/^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/.test(instance))
-    read.addProblem('VITASCOPE_KUBERNETES_INSTANCE must have 1 to 20 characters of a-z, 0-9 and -')
+    read.addProblem('VITASCOPE_KUBERNETES_INSTANCE must have 1 to 20 characters of a-z, 0-9 and -, begin with a letter and not end with -')
   const cpu = read.text('VITASCOPE_KUBERNETES_CPU', {
     fallback: '1',
     description: 'CPU request of each pod, unless the template sets it: `1`, `0.5` or `500m`.',

@@ -5,7 +5,7 @@ import type { Queue } from '@vitascope/queue'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import type { TaskSteps } from '../engine/task-steps.ts'
 import { readJob } from '../job/job-store.ts'
-import { type Batch, kubernetesJobName, readIndexes } from './batch.ts'
+import { type ChunkRun, kubernetesJobName, readIndexes } from './chunk-run.ts'
 import type { KubernetesSettings } from './executor-config.ts'
 import { belongsTo, estimatePodNeeds, isSuspendedAndOutdated, jobManifest, listChunks, settingsHash } from './job-manifest.ts'
 import { watchJobs } from './job-watch.ts'
@@ -30,14 +30,14 @@ export interface Executor {
 const PASS_MS = 1_000
 const MIN_PAUSE_MS = 50
 const MAX_PAUSE_MS = 60_000
-/** Long enough to record a fault. */
+/** Lease under which the fault of a dead pod is recorded. Recording takes far less time. */
 const CHARGE_LEASE_MS = 30_000
 
 /**
  * Reconciles the Kubernetes Jobs with the runs in the database: each open run has one Job, and
  * there is no other. Differences are corrected by idempotent calls in every pass. A Job is only
  * capacity. Its pods lease their chunks from this service, and the leases of the queue decide. So
- * no work is lost or duplicated, whatever happens to a Job, to the API server or to this process.
+ * no work is lost or duplicated if a Job, the API server or this process fails.
  * Low-priority runs get no Job while a normal run is open.
  *
  *     open chunks --> run --> Job --ends with open chunks--> run ended, next run
@@ -54,8 +54,8 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   const backoff = new Map<string, { until: number; pauseMs: number }>()
   /** When the Job of a run was first seen running. */
   const runningSince = new Map<string, number>()
-  /** When the Job of a run was first seen waiting with outdated settings. */
-  const outdated = new Map<string, number>()
+  /** When the Job of a run was first seen suspended with outdated settings. */
+  const outdatedSince = new Map<string, number>()
   const currentHash = settingsHash(settings)
   const watch = watchJobs(api, () => wake(), log)
   const ended = metrics.counter('vitascope_encoding_kubernetes_jobs_ended_total', 'Ended Kubernetes Jobs, by outcome', ['outcome'])
@@ -74,12 +74,13 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
       const job = jobs.get(name)
       // A Job that already exists continues.
       if (!job && run.lowPriority && hasNormalRun) continue
-      await attempt(() => reconcile(run, job), { kubernetes_job: name, job_id: run.jobId })
+      await catchFailure(() => reconcile(run, job), { kubernetes_job: name, job_id: run.jobId })
     }
     for (const [name, job] of jobs)
-      if (!runsByName.has(name) && !isBeingDeleted(job)) await attempt(() => api.remove(job), { kubernetes_job: name })
+      if (!runsByName.has(name) && !isBeingDeleted(job)) await catchFailure(() => api.remove(job), { kubernetes_job: name })
     const open = new Set(runs.map(({ runId }) => runId))
-    for (const memory of [backoff, runningSince, outdated]) for (const runId of memory.keys()) if (!open.has(runId)) memory.delete(runId)
+    for (const memory of [backoff, runningSince, outdatedSince])
+      for (const runId of memory.keys()) if (!open.has(runId)) memory.delete(runId)
   }
 
   const reconcile = async (run: OpenRun, job: V1Job | undefined) => {
@@ -95,7 +96,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
       'pending Kubernetes Job has outdated settings; recreating it',
     )
     await api.remove(job)
-    outdated.delete(run.runId)
+    outdatedSince.delete(run.runId)
   }
 
   /**
@@ -111,16 +112,16 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   }
 
   /**
-   * Returns true after a delay only. During an upgrade, replicas of both releases would otherwise
-   * replace each other's Jobs.
+   * Returns true if a Job has been suspended with outdated settings for `stallSeconds`. Without
+   * this delay, replicas of two releases would replace each other's Jobs during an upgrade.
    */
   const isOutdated = ({ runId }: OpenRun, job: V1Job) => {
-    if (!isSuspendedAndOutdated(job, currentHash)) outdated.delete(runId)
-    else if (!outdated.has(runId)) outdated.set(runId, performance.now())
-    return (performance.now() - (outdated.get(runId) ?? performance.now())) / 1_000 > settings.stallSeconds
+    if (!isSuspendedAndOutdated(job, currentHash)) outdatedSince.delete(runId)
+    else if (!outdatedSince.has(runId)) outdatedSince.set(runId, performance.now())
+    return (performance.now() - (outdatedSince.get(runId) ?? performance.now())) / 1_000 > settings.stallSeconds
   }
 
-  const create = async (run: Batch) => {
+  const create = async (run: ChunkRun) => {
     const lastFailure = backoff.get(run.runId)
     if (lastFailure && performance.now() < lastFailure.until) return
     try {
@@ -150,7 +151,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
    * Ends a run. Its open chunks go to the next run. Chunks whose pods died without a report are
    * charged one attempt.
    */
-  const finish = async (run: Batch, job: V1Job, outcome: string) => {
+  const finish = async (run: ChunkRun, job: V1Job, outcome: string) => {
     if (!(await endRun(db.query, run))) return
     ended.inc({ outcome })
     const failedChunks = listChunks(job, run, readIndexes(job.status?.failedIndexes))
@@ -165,7 +166,8 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     }
   }
 
-  const attempt = async (run: () => Promise<void>, context: Record<string, string>) => {
+  /** Calls a function. If it fails, logs and counts the failure, and the next pass retries. */
+  const catchFailure = async (run: () => Promise<void>, context: Record<string, string>) => {
     try {
       await run()
     } catch (error) {
@@ -180,7 +182,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
       const woken = new Promise<void>((resolve) => {
         wake = resolve
       })
-      await attempt(pass, {})
+      await catchFailure(pass, {})
       await Promise.race([woken, delay(PASS_MS, undefined, { signal }).catch(() => {})])
       await delay(MIN_PAUSE_MS, undefined, { signal }).catch(() => {})
     }

@@ -16,7 +16,7 @@ import {
 const run = { runId: '3', jobId: '12', chunks: [0, 2, 5] }
 const needs = { memoryMib: 600, diskMib: 900 }
 
-test('a Job has a pod for each chunk, ignores evictions, and does not retry chunks that are not required', () => {
+test('a Job has a pod for each chunk, ignores evictions, and does not retry an index that reports an obsolete chunk', () => {
   const { metadata, spec } = jobManifest(kubernetesSettings(), run, needs)
   expect(metadata).toMatchObject({ name: 'vitascope-encode-12-3', namespace: 'media', annotations: { 'vitascope/chunks': '0,2,5' } })
   expect(spec).toMatchObject({
@@ -47,7 +47,7 @@ test('with fewer pods than chunks, the indexes have the first chunks', () => {
   expect(belongsTo(job, { ...run, chunks: [0, 2, 5, 6, 7] })).toBe(true)
 })
 
-test('its pods follow the template, with chunks, resource limits and no service account token', () => {
+test('the pods of a Job follow the template, with chunks, resource limits and no service account token', () => {
   const settings = kubernetesSettings()
   const container = settings.template.spec.containers[0]
   if (container) container.resources = { requests: { cpu: '2' }, limits: { cpu: '4' } }

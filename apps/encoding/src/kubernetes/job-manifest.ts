@@ -3,7 +3,7 @@ import type { V1Container, V1Job, V1OwnerReference, V1PodTemplateSpec } from '@k
 import type { EncodePlan } from '@vitascope/media'
 import { CHUNK_EXIT } from '../task/task.ts'
 import { chunkMemoryMib, chunkScratchBytes } from '../task/task-resources.ts'
-import { type Batch, firstChunks, kubernetesJobName } from './batch.ts'
+import { type ChunkRun, firstChunks, kubernetesJobName } from './chunk-run.ts'
 import type { KubernetesSettings } from './executor-config.ts'
 import { WORKER_CONTAINER } from './pod-template.ts'
 
@@ -14,12 +14,17 @@ export interface PodNeeds {
   diskMib: number
 }
 
-/** Pods that may fail before an index fails, not counting evicted ones. */
+/**
+ * Failed pods of an index that are replaced, not counting evicted ones. The next one fails the
+ * index.
+ */
 const RETRIES_PER_INDEX = 2
-/** This many failed indexes indicate a systematic fault, so the Job fails. */
-const MAX_FAILED = 10
-/** Memory of Node, in addition to ffmpeg. */
-const NODE_MIB = 256
+/** More failed indexes than this indicate a systematic fault, so the Job fails. */
+const MAX_FAILED_INDEXES = 10
+/**
+ * Memory of Node in addition to ffmpeg, and disk space in addition to the source and the segments.
+ */
+const RESERVE_MIB = 256
 /** Factor between measured use and limit. */
 const MARGIN = 1.3
 
@@ -34,7 +39,7 @@ export function formatLabelSelector({ instance }: Pick<KubernetesSettings, 'inst
 }
 
 /** Returns the manifest of a run's Job. It is deterministic for the same run and settings. */
-export function jobManifest(settings: KubernetesSettings, run: Batch, needs: PodNeeds, owner?: V1OwnerReference): V1Job {
+export function jobManifest(settings: KubernetesSettings, run: ChunkRun, needs: PodNeeds, owner?: V1OwnerReference): V1Job {
   const labels = {
     'app.kubernetes.io/managed-by': MANAGED_BY,
     'app.kubernetes.io/instance': settings.instance,
@@ -58,7 +63,7 @@ export function jobManifest(settings: KubernetesSettings, run: Batch, needs: Pod
       completions: pods,
       parallelism: pods,
       backoffLimitPerIndex: RETRIES_PER_INDEX,
-      maxFailedIndexes: Math.min(MAX_FAILED, pods),
+      maxFailedIndexes: Math.min(MAX_FAILED_INDEXES, pods),
       podReplacementPolicy: 'Failed',
       podFailurePolicy: {
         rules: [
@@ -77,7 +82,7 @@ export function jobManifest(settings: KubernetesSettings, run: Batch, needs: Pod
 }
 
 /** Returns the chunks of indexes of a run's Job. */
-export function listChunks({ spec }: V1Job, run: Batch, indexes: readonly number[]): number[] {
+export function listChunks({ spec }: V1Job, run: ChunkRun, indexes: readonly number[]): number[] {
   const first = firstChunks(run, spec?.completions ?? 0)
   return indexes.flatMap((index) => first[index] ?? [])
 }
@@ -86,7 +91,7 @@ export function listChunks({ spec }: V1Job, run: Batch, indexes: readonly number
  * Returns true if the Job belongs to this run. After a database restore, the Job of another run may
  * have the same name.
  */
-export function belongsTo({ metadata }: V1Job, run: Batch): boolean {
+export function belongsTo({ metadata }: V1Job, run: ChunkRun): boolean {
   return metadata?.labels?.[JOB_LABEL] === run.jobId && metadata.annotations?.[CHUNKS_ANNOTATION] === run.chunks.join(',')
 }
 
@@ -107,8 +112,8 @@ export function isSuspendedAndOutdated({ metadata, spec }: V1Job, currentHash: s
 export function estimatePodNeeds(plan: EncodePlan, sourceBytes: number): PodNeeds {
   const resultBytes = Math.max(...plan.chunks.map(({ index }) => chunkScratchBytes(plan, index)))
   return {
-    memoryMib: Math.ceil(chunkMemoryMib(plan) * MARGIN) + NODE_MIB,
-    diskMib: Math.ceil((MARGIN * (sourceBytes + resultBytes)) / 2 ** 20) + NODE_MIB,
+    memoryMib: Math.ceil(chunkMemoryMib(plan) * MARGIN) + RESERVE_MIB,
+    diskMib: Math.ceil((MARGIN * (sourceBytes + resultBytes)) / 2 ** 20) + RESERVE_MIB,
   }
 }
 
@@ -118,7 +123,7 @@ interface Pods {
   labels: Record<string, string>
 }
 
-function podTemplate(settings: KubernetesSettings, run: Batch, { needs, pods, labels }: Pods): V1PodTemplateSpec {
+function podTemplate(settings: KubernetesSettings, run: ChunkRun, { needs, pods, labels }: Pods): V1PodTemplateSpec {
   const { metadata, spec } = settings.template
   return {
     metadata: { ...metadata, labels: { ...metadata?.labels, ...labels } },
@@ -136,7 +141,12 @@ function podTemplate(settings: KubernetesSettings, run: Batch, { needs, pods, la
   }
 }
 
-function withChunks(container: V1Container, settings: KubernetesSettings, run: Batch, { needs, pods }: Omit<Pods, 'labels'>): V1Container {
+function withChunks(
+  container: V1Container,
+  settings: KubernetesSettings,
+  run: ChunkRun,
+  { needs, pods }: Omit<Pods, 'labels'>,
+): V1Container {
   const bounds = { memory: `${needs.memoryMib}Mi`, 'ephemeral-storage': `${needs.diskMib}Mi` }
   return {
     ...container,

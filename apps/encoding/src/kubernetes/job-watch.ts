@@ -54,8 +54,8 @@ export function watchJobs(api: JobsClient, onChange: () => void, log: Logger): J
           failures++
           log[failures === 3 ? 'warn' : 'debug']({ err: error }, 'watching Kubernetes Jobs failed; retrying')
         }
-        // The pause also follows a regular end of the watch. Otherwise a server that ends each watch
-        // at once would cause a busy loop.
+        // The pause also follows a regular end of the watch. Otherwise a server that ends each
+        // watch at once would cause a busy loop.
         await delay(backoffMs(failures, { minMs: 100, maxMs: MAX_PAUSE_MS }), undefined, { signal }).catch(() => {})
       }
     },

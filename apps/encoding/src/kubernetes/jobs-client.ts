@@ -29,7 +29,7 @@ export interface JobsClient {
   list(): Promise<{ jobs: V1Job[]; resourceVersion: string }>
   /**
    * Reports every change after a version until the server ends the watch. Throws if the connection
-   * fails or the version has expired.
+   * fails or the version has expired, and with the reason of `signal` when it aborts.
    */
   watch(resourceVersion: string, onChange: (change: JobChange) => void, signal: AbortSignal): Promise<void>
   /** Returns the owner reference of Jobs, or undefined if none is configured. */
@@ -45,7 +45,7 @@ const CALL_TIMEOUT_MS = 10_000
 /** The server ends a watch after this time. Then all Jobs are listed again. */
 const WATCH_SECONDS = 300
 
-/** Opens the client. All calls end when `stopping` aborts. */
+/** Opens the client. All calls except `watch` end when `stopping` aborts. */
 export function openJobsClient(settings: KubernetesSettings, stopping: AbortSignal): JobsClient {
   const { namespace, owner } = settings
   const config = new KubeConfig()

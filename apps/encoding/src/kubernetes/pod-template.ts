@@ -7,8 +7,9 @@ export type PodTemplate = V1PodTemplateSpec & { spec: NonNullable<V1PodTemplateS
 export const WORKER_CONTAINER = 'worker'
 
 /**
- * Parses the pod template from JSON. Operators set everything else in it, from image and service
- * account to volumes and tolerations. Throws an error that describes an invalid template.
+ * Parses the pod template from JSON. Operators set its image, service account, volumes and
+ * tolerations. The executor adds the chunks and the resources. Throws an error that describes an
+ * invalid template.
  */
 export function readPodTemplate(text: string): PodTemplate {
   const template: unknown = JSON.parse(text)

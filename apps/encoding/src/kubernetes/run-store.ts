@@ -1,9 +1,9 @@
 import type { Query } from '@vitascope/postgres'
 import { toQueueKey } from '../job/job.ts'
-import type { Batch } from './batch.ts'
+import type { ChunkRun } from './chunk-run.ts'
 
 /** A run that has not ended. Its open chunks are those whose tasks are waiting or leased. */
-export interface OpenRun extends Batch {
+export interface OpenRun extends ChunkRun {
   /** Seconds since the last activity of any of its chunks. 0 while one is leased. */
   staleSeconds: number
   /** If true, it gets no Kubernetes Job while a run of normal priority is open. */
@@ -37,11 +37,11 @@ export async function openRuns(query: Query): Promise<OpenRun[]> {
 }
 
 /** Ends a run. Returns true for the one caller that ended it. Open chunks go to the next run. */
-export async function endRun(query: Query, { runId }: Pick<Batch, 'runId'>): Promise<boolean> {
+export async function endRun(query: Query, { runId }: Pick<ChunkRun, 'runId'>): Promise<boolean> {
   return (await query('update chunk_run set end_time = now() where run_id = $1 and end_time is null returning 1', [runId])).length === 1
 }
 
-/** Ends the run of a job. */
+/** Ends the open run of a job, if there is one. */
 export async function endRunOfJob(query: Query, jobId: string): Promise<void> {
   await query('update chunk_run set end_time = now() where job_id = $1 and end_time is null', [jobId])
 }
@@ -49,7 +49,7 @@ export async function endRunOfJob(query: Query, jobId: string): Promise<void> {
 /**
  * Returns the waiting tasks of these chunks of a run, or of the chunks that were started during it.
  */
-export function openItems(query: Query, { runId, jobId }: Batch, which: readonly number[] | 'started'): Promise<{ item_id: string }[]> {
+export function openItems(query: Query, { runId, jobId }: ChunkRun, which: readonly number[] | 'started'): Promise<{ item_id: string }[]> {
   return query(
     `select w.item_id from chunk_run r join work_item w on w.key = $2 and w.kind = 'encode' and w.state = 'waiting'
        join chunk c on c.job_id = r.job_id and c.chunk = (w.payload->>'chunk')::int
@@ -60,8 +60,8 @@ export function openItems(query: Query, { runId, jobId }: Batch, which: readonly
 }
 
 /**
- * Removes up to `limit` runs that ended a day ago, with the worker rows of their pods. Returns the
- * number of runs.
+ * Removes up to `limit` runs that ended more than a day ago, with the worker rows of their pods.
+ * Returns the number of removed runs.
  */
 export async function sweepRuns(query: Query, limit: number): Promise<number> {
   const [row] = await query<{ runs: number }>(

@@ -12,7 +12,7 @@ export interface Orphan {
   newest: Date
 }
 
-/** Counts of a scan, complete after the last orphan. */
+/** Counts of a scan. They are complete after the last orphan was yielded. */
 export interface ScanSummary {
   objects: number
   bytes: number
@@ -26,8 +26,10 @@ const NAMES_PER_QUERY = 500
 
 /**
  * Yields the orphans in storage. It lists storage in pages and looks up the rows of five hundred
- * names at once, so memory is bounded. A row is written before its objects, so an object without a
- * row at lookup is an orphan. Objects that changed within `graceMs` are skipped nevertheless.
+ * names at once, so memory is bounded. The row of a lease prefix or of a tus upload is written
+ * before its objects, so an object without a row at lookup is an orphan. The row of a form that was
+ * posted to an object store is written after its object. So objects that changed within `graceMs`
+ * are skipped.
  */
 export async function* findOrphans(
   { db, storage, graceMs }: { db: Db; storage: ObjectStorage; graceMs: number },
@@ -62,8 +64,8 @@ export async function* findOrphans(
 }
 
 /**
- * Returns the object or the folder that the row of an object describes, as in `Orphan.name`. Returns undefined for a
- * name that this service does not use.
+ * Returns the object or the folder that the row of an object describes, as in `Orphan.name`.
+ * Returns undefined for a name that this service does not use.
  */
 function readOwner(name: string): string | undefined {
   const folders = name.split('/')

@@ -53,7 +53,7 @@ export async function findPrefixes(query: Query, jobId: string, fence: number): 
   return prefixes
 }
 
-/** Returns true for a prefix of published files. */
+/** Returns true for a prefix of a published set. */
 export function isOfSet(prefix: string): boolean {
   return requirePrefixType(prefix) === 'set'
 }
@@ -111,7 +111,10 @@ export function dropJob(db: Db, jobId: string): Promise<void> {
   })
 }
 
-/** Drops those prefixes that have no row, after `graceMs`. Returns them. */
+/**
+ * Records those prefixes that have no row as dropped. Their first sweep is due after `graceMs`.
+ * Returns them.
+ */
 export async function dropUnrecordedPrefixes(query: Query, prefixes: readonly string[], graceMs: number): Promise<string[]> {
   const parsed = prefixes.flatMap((prefix) => {
     const key = readPrefix(prefix)
@@ -128,14 +131,14 @@ export async function dropUnrecordedPrefixes(query: Query, prefixes: readonly st
 }
 
 /**
- * A holder that has lost this lease just called. Its prefix is swept again soon, because it may
- * have written since the last sweep.
+ * Makes the next sweep of a lease's dropped prefixes due now. Call it when a holder that has lost
+ * the lease sends a request, because it may have stored objects since the last sweep.
  */
 export async function sweepSoon(query: Query, fence: number): Promise<void> {
   await query('update object_prefix set next_sweep = now() where fence = $1 and drop_time is not null', [fence])
 }
 
-/** Returns prefixes that are due for deletion, none while a backup copies objects. */
+/** Returns dropped prefixes whose sweep is due. Returns none while a backup copies objects. */
 export function duePrefixes(query: Query, limit: number): Promise<DroppedPrefix[]> {
   return query<DroppedPrefix>(
     `select prefix, job_id as "jobId", next_sweep::text as "dueTime" from object_prefix where next_sweep <= now() and ${NO_SWEEP_HOLD} order by next_sweep limit $1`,
@@ -143,14 +146,15 @@ export function duePrefixes(query: Query, limit: number): Promise<DroppedPrefix[
   )
 }
 
-/** Postpones a prefix that cannot be swept, so that others come first. */
+/** Postpones a prefix that cannot be swept, so that others are swept first. */
 export async function postponeSweep(query: Query, prefix: string, seconds = 60): Promise<void> {
   await query(`update object_prefix set next_sweep = now() + $2::int * interval '1 second' where prefix = $1`, [prefix, seconds])
 }
 
 /**
- * Records a sweep of a prefix. After the last one, its row is deleted. If `sweepSoon` was called during the sweep, nothing
- * is recorded and the prefix stays due: the sweep may have missed the latest objects.
+ * Records a sweep of a prefix. After the last one, its row is deleted. If `sweepSoon` was called
+ * during the sweep, nothing is recorded and the prefix stays due: the sweep may have missed the
+ * latest objects.
  */
 export async function markPrefixSwept(query: Query, { prefix, dueTime }: Pick<DroppedPrefix, 'prefix' | 'dueTime'>): Promise<void> {
   await query(

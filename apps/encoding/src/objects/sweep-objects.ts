@@ -19,9 +19,9 @@ interface Tools {
 }
 
 /**
- * Deletes dropped objects for `timeLimitMs`, then continues in the next pass. A prefix that fails is due
- * again in a minute. Sets are checked with the catalogue first: after a restore of one of the two
- * databases, a set dropped here may still be in use there.
+ * Deletes dropped objects for `timeLimitMs`, then continues in the next pass. A prefix that fails
+ * is due again in a minute. Sets are checked with the catalogue first: after a restore of one of
+ * the two databases, a set dropped here may still be in use there.
  */
 export async function sweepObjects(tools: Tools, signal: AbortSignal): Promise<void> {
   const { db, storage, log, timeLimitMs } = tools

@@ -10,8 +10,9 @@ import { findMissingSets } from './unrecorded-objects.ts'
 export type Finding = { kind: 'orphan'; orphan: Orphan; done: OrphanOutcome } | { kind: 'missing'; name: string }
 
 /**
- * `would be removed`: dry run. `dropped`: the running service deletes it in its next passes, a set only if
- * it is not in use.
+ * `would be removed`: dry run. `dropped`: the running service deletes it in its next passes, a set
+ * only if it is not in use. `no longer orphaned`: a row was written, or the object was deleted, in
+ * the meantime.
  */
 export type OrphanOutcome = 'would be removed' | 'dropped' | 'removed' | 'no longer orphaned'
 

@@ -2,14 +2,17 @@ import type { Db } from '@vitascope/postgres'
 import type { ObjectStorage } from '@vitascope/storage'
 import { dropUnrecordedPrefixes } from './object-prefix.ts'
 
-/** Top-level folders. Each has one folder per job, media or presentation, which has one folder per lease. */
+/**
+ * Top-level folders. Each has one folder per job, media or presentation, which has one folder per
+ * lease.
+ */
 const AREAS = ['source', 'work', 'media', 'slides']
 const PREFIXES_PER_QUERY = 1_000
 
 /**
  * Schedules the deletion of objects below lease prefixes that have no row. They are deleted after
  * `graceMs`, and sets only if they are not in use. It lists folders and no objects, which takes one
- * request per media. A prefix without a row was lost from the database, because storage is listed
+ * request per media. The database has lost the row of such a prefix, because storage is listed
  * before the rows are read, and a row is inserted before the first object. Returns the prefixes.
  */
 export async function dropUnrecordedObjects(

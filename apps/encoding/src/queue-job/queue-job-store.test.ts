@@ -67,7 +67,7 @@ test('an idempotency key adds one job and rejects another payload', async () => 
   expect(await client(2).pop(0)).toBeUndefined()
 })
 
-test('rejects a job above the limit, until a job is removed', async () => {
+test('rejects a job above the limit, until another job was popped', async () => {
   const [db] = dbs
   if (!db) throw new Error('the databases are not started')
   const limitedStore = createQueueJobStore(db, 3)
@@ -98,7 +98,7 @@ const createAddCommand = (n: number, priority: number) =>
   command(`add(${n}, ${priority})`, async (model) => {
     model.push({ id: await add(n, priority), priority, leased: false })
   })
-const createPop = (n: number, lease: number) =>
+const createPopCommand = (n: number, lease: number) =>
   command(`pop(${n}, ${lease})`, async (model) => {
     const [first] = listWaiting(model)
     expect((await client(n).pop(lease))?.jobId).toBe(first?.id)
@@ -111,7 +111,7 @@ const concurrentPops = command('three pops at once', async (model) => {
   expect(popped.flatMap((job) => (job ? [job.jobId] : [])).toSorted()).toEqual(first.map(({ id }) => id).toSorted())
   for (const { id } of first) removeFromModel(model, id)
 })
-const createRemove = (n: number, index: number) =>
+const createRemoveCommand = (n: number, index: number) =>
   command(`remove(${n}, ${index})`, async (model) => {
     const job = model[index % Math.max(1, model.length)]
     expect(await client(n).remove(job?.id ?? '9007199254740991')).toBe(job !== undefined)
@@ -128,9 +128,9 @@ test('three clients behave as the model', async () => {
     [
       fc.tuple(client, fc.constantFrom(1, 10)).map(([n, priority]) => createAddCommand(n, priority)),
       fc.tuple(client, fc.constantFrom(1, 10)).map(([n, priority]) => createAddCommand(n, priority)),
-      fc.tuple(client, fc.constantFrom(0, 60)).map(([n, lease]) => createPop(n, lease)),
+      fc.tuple(client, fc.constantFrom(0, 60)).map(([n, lease]) => createPopCommand(n, lease)),
       fc.constant(concurrentPops),
-      fc.tuple(client, fc.nat(20)).map(([n, index]) => createRemove(n, index)),
+      fc.tuple(client, fc.nat(20)).map(([n, index]) => createRemoveCommand(n, index)),
       fc.constant(leaseExpiry),
     ],
     { maxCommands: 25 },

@@ -14,14 +14,15 @@ export interface QueueJob extends NewQueueJob {
 }
 
 export interface QueueJobStore {
-  /** Returns the id. Throws QUEUE_FULL. */
+  /** Adds a job. Returns its id. Throws QUEUE_FULL. */
   add(job: NewQueueJob, call: Parameters<typeof withIdempotency>[1]): Promise<string>
   /**
-   * Removes the first job, permanently or under a lease. Returns undefined if there is none. No two
-   * calls return the same job. It costs two statements, each with a partial index.
+   * Returns the first waiting job, or undefined if there is none. If `leaseSeconds` is 0, the job
+   * is deleted, otherwise it is leased and returns to the queue when the lease expires. No two
+   * calls return the same job at once. It costs two statements, each with a partial index.
    */
   pop(leaseSeconds: number, signal?: AbortSignal): Promise<QueueJob | undefined>
-  /** Returns false if there is no such job. */
+  /** Deletes a job. Returns false if there is no such job. */
   remove(jobId: string, signal?: AbortSignal): Promise<boolean>
 }
 

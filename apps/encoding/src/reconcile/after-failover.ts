@@ -16,7 +16,7 @@ interface Tools {
   jobs: Client<typeof JobServiceService>
   storage: ObjectStorage
   log: Logger
-  /** How long processes may continue with lost state after a failover. */
+  /** Maximum time for which processes may use lost state after a failover. */
   graceMs: number
 }
 
@@ -24,8 +24,8 @@ interface Tools {
 const MAX_LOGGED_NAMES = 20
 
 /**
- * Repairs the effects of lost transactions after a failover: once when it is noticed, and again
- * after `graceMs`, when no process works with lost state any more. The second pass settles the
+ * Repairs the effects of lost transactions after a failover: once when it is detected, and again
+ * after `graceMs`, when no process uses lost state any more. The second pass settles the
  * failover. If this process dies in between, the repair starts again.
  */
 export function createAfterFailover(tools: Tools): (signal: AbortSignal) => Promise<void> {

@@ -8,9 +8,9 @@ import { checkFiles, StoredFilesMismatch } from '../task/file-list.ts'
 import type { StoredFile } from '../task/task.ts'
 
 /**
- * Restarts active jobs whose source or segments are missing in storage: they had ended in a lost
- * transaction and their objects were deleted. It does not count as an attempt, because it is not a
- * fault of the job. Returns their ids.
+ * Restarts active jobs whose source or segments are missing in storage. Such a job had ended in a
+ * lost transaction, and its objects were deleted. The restart does not count as an attempt, because
+ * it is not a fault of the job. Returns the ids of the restarted jobs.
  */
 export async function restartJobsWithMissingObjects(
   { db, queue, storage }: { db: Db; queue: Queue; storage: ObjectStorage },
@@ -26,7 +26,7 @@ export async function restartJobsWithMissingObjects(
     if (!job || (await hasAllObjects(db.query, storage, job, signal))) continue
     await db.transaction(async (tx) => {
       const now = await lockJob(tx, jobId)
-      // The job has a different source by now.
+      // The job has ended, or has another source by now.
       if (!now || !isActive(now.state) || now.source?.object !== job.source?.object) return
       await updateJob(tx, jobId, { state: 'queued' })
       await replanJob(tx, queue, now)

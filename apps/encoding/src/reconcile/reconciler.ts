@@ -7,6 +7,7 @@ import type { Logger } from '@vitascope/telemetry'
 import type { JobCommands } from '../engine/accept-job.ts'
 import type { EndTools } from '../engine/end-job.ts'
 import type { TaskSteps } from '../engine/task-steps.ts'
+import { toJobId } from '../job/job.ts'
 import { sweepObjects } from '../objects/sweep-objects.ts'
 import { ageLowPriorityJobs } from './age-jobs.ts'
 import { restartStuckJobs } from './stuck-jobs.ts'
@@ -41,8 +42,8 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
   const stopping = new AbortController()
   let running = Promise.resolve()
   /**
-   * When the last pass reached the database. After an outage, workers get one pass to renew their
-   * leases, because they could not reach the database either.
+   * Time of the last successful query. After an outage, workers have one pass to renew their
+   * leases, because their renewals failed too.
    */
   let lastContact = Number.NEGATIVE_INFINITY
 
@@ -67,16 +68,17 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
           await tools.steps.release(lease)
           continue
         }
-        const isRetried = await tools.steps.fault(lease, { code: 5001, message: 'the worker stopped responding' }, { onlyExpired: true })
-        if (isRetried)
+        const hasEnded = await tools.steps.fault(lease, { code: 5001, message: 'the worker stopped responding' }, { onlyExpired: true })
+        if (hasEnded)
           log.warn(
-            { task_id: lease.itemId, kind: lease.kind, job_id: lease.key, worker_id: lease.holder },
-            'lease expired; retrying its task',
+            { task_id: lease.itemId, kind: lease.kind, job_id: toJobId(lease.key), worker_id: lease.holder },
+            'lease expired; its attempt ended',
           )
       }
     })
     await runStep('jobs without work', async () => {
-      for (const jobId of await restartStuckJobs(tools)) log.error({ job_id: jobId }, 'job had no tasks; restarted')
+      for (const jobId of await restartStuckJobs(tools))
+        log.error({ job_id: jobId }, 'job had no tasks; restarted, or failed after its last attempt')
     })
     await runStep('jobs of low priority', async () => {
       for (const jobId of await ageLowPriorityJobs(tools, tools.lowPriorityMaxWaitSeconds))
@@ -87,7 +89,7 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
       for (const jobId of dropped) log.info({ job_id: jobId }, 'job no longer needed; removed')
     })
     await runStep('objects', () => sweepObjects({ ...tools, timeLimitMs: intervalMs }, stopping.signal))
-    // A pass may take long because of the number of deletions.
+    // A pass with many deletions may take longer than the interval.
     if (await tools.db.ping()) lastContact = performance.now()
   }
 

@@ -10,20 +10,22 @@ interface Tools {
   db: Db
   jobCommands: JobCommands
   jobs: Client<typeof JobServiceService>
-  /** How long the catalogue must not need a job before it is removed. */
+  /** Minimum time between the first response that a job is not needed and its removal. */
   graceMs: number
-  /** Calls per pass, each for a thousand jobs. The default of two allows 200 jobs per second. */
+  /**
+   * Calls per pass, each for a thousand jobs. The default of two is 200 jobs per second at the
+   * default interval of 10 s.
+   */
   calls?: number
 }
 
-/** Maximum jobs per call, and calls per pass. */
 const JOBS_PER_CALL = 1_000
 const CALLS_PER_PASS = 2
 
 /**
- * Checks with the catalogue which jobs it still needs, in the order of the last check. Jobs that
- * it does not need in two consecutive checks are ended or removed, because a single response may be
- * a mistake. Returns the removed jobs.
+ * Checks with the catalogue which jobs it still needs, in the order of the last check. A job that
+ * it did not need in any check for `graceMs` is cancelled, or its objects are dropped. A single
+ * response is not sufficient, because it may be a mistake. Returns the ids of these jobs.
  */
 export async function removeUnneededJobs(tools: Tools, signal: AbortSignal): Promise<string[]> {
   const dropped: string[] = []
@@ -37,7 +39,7 @@ export async function removeUnneededJobs(tools: Tools, signal: AbortSignal): Pro
 }
 
 function findDueJobs({ db, graceMs }: Tools): Promise<{ job_id: string; state: JobState }[]> {
-  // The caller's transaction of a recent job may not be committed yet.
+  // The transaction of the catalogue that created a recent job may not be committed yet.
   return db.query(
     `select job_id, state from job where not is_dropped and check_time < now() - $1 * interval '1 millisecond'
        and (finish_time is not null or create_time < now() - interval '1 minute')

@@ -6,8 +6,8 @@ import { CODEC_CODES, findCodeName } from '../task/plan-message.ts'
 const AUDIO_KBPS = [32, 64, 128]
 
 /**
- * Returns the rung of a profile, or its field errors. Only these numbers and our own constants ever
- * reach a command line.
+ * Returns the rung of a profile, or its field errors. Command lines contain only these numbers and
+ * constants of the platform.
  */
 export function readProfile(profile: RenditionProfile | undefined): Rung | FieldError[] {
   if (!profile) return [{ field: 'profile', message: 'is missing' }]

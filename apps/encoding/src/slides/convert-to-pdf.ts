@@ -14,6 +14,7 @@ import { runLibreOffice, SANDBOX_FOLDER } from './libreoffice-sandbox.ts'
 import { slideLimits } from './slide-limits.ts'
 
 export interface Conversion {
+  /** Path of the presentation. */
   file: string
   format: 'pptx' | 'odp'
   /** An empty folder for LibreOffice. */

@@ -1,6 +1,9 @@
 import { access, constants } from 'node:fs/promises'
 
-/** Paths of the binary. Its wrapper scripts are not used: they need a home folder and a readable path. */
+/**
+ * Paths of the binary. The wrapper scripts of LibreOffice are not used, because they require a home
+ * folder and a readable path.
+ */
 const DEFAULT_PATHS = [
   '/usr/lib/libreoffice/program/soffice.bin',
   '/usr/lib64/libreoffice/program/soffice.bin',
@@ -8,8 +11,9 @@ const DEFAULT_PATHS = [
 ]
 
 /**
- * Returns the path of LibreOffice: `path` (`VITASCOPE_LIBREOFFICE`), the system's, or undefined if
- * there is none or `path` is `off`. Throws if `path` cannot be executed.
+ * Returns the path of LibreOffice: `path` (`VITASCOPE_LIBREOFFICE`), or else the first existing
+ * candidate. Returns undefined if there is none, or if `path` is `off`. Throws if `path` cannot be
+ * executed.
  */
 export async function findOffice(path: string | undefined, candidates: readonly string[] = DEFAULT_PATHS): Promise<string | undefined> {
   if (path === 'off') return undefined

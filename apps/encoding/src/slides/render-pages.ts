@@ -72,7 +72,7 @@ export async function renderPages(run: PageRun): Promise<{ pages: number; render
       cpuSeconds: run.wallSeconds,
       wallSeconds: run.wallSeconds,
       stallSeconds: run.pageSeconds,
-      memoryBytes: slideLimits.drawMemoryBytes,
+      memoryBytes: slideLimits.renderMemoryBytes,
       fileBytes: slideLimits.fileBytes,
     },
     onLine: (text) => {
@@ -129,8 +129,9 @@ function isPixels(value: number | undefined): value is number {
 }
 
 /**
- * Converts an error. A renderer that exceeded its limits means that the file cannot be rendered. A
- * killed one can be retried.
+ * Returns `InvalidSource` for a renderer that exceeded its limits, because the file cannot be
+ * rendered. Returns any other error unchanged. A retry may then succeed, for example after the
+ * renderer was killed.
  */
 function toSourceError(error: unknown, page: number): unknown {
   if (!isEncodeError(error)) return error

@@ -1,6 +1,6 @@
 /**
- * Limits of a file of slides. Beyond any of them the file is rejected with 4002. A crafted file
- * could occupy a machine forever, and a retry would not help.
+ * Limits of a presentation. A file beyond any of them is rejected with 4002 and without a retry,
+ * because a crafted file could occupy a worker forever.
  */
 export const slideLimits = {
   /** Size of the file. */
@@ -10,13 +10,13 @@ export const slideLimits = {
   side: 1920,
   thumbnailSide: 320,
   /** Time limit for rendering all pages. */
-  drawSeconds: 900,
+  renderSeconds: 900,
   /** Time limit for LibreOffice. */
   convertSeconds: 300,
   /**
-   * Address space of the renderer. Node's engine reserves about 600 MiB of it without using them.
+   * Address space of the renderer. V8 reserves about 600 MiB of it and does not use them.
    */
-  drawMemoryBytes: 1.5 * 2 ** 30,
+  renderMemoryBytes: 1.5 * 2 ** 30,
   convertMemoryBytes: 2 * 2 ** 30,
   /** Size of each intermediate file: the pixels of one page, or a PDF. */
   fileBytes: 200 * 2 ** 20,

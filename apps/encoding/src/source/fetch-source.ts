@@ -18,11 +18,13 @@ import { untilReachable } from './until-reachable.ts'
 export interface SourceLimits {
   /** Non-public networks from which sources may be downloaded. */
   allow: string[]
+  /** Maximum size of a source. */
   maxBytes: number
   /** Time limit for the download of a source, including all tries. */
   timeoutSeconds: number
+  /** A slower download fails. */
   minBytesPerSecond: number
-  /** A longer source is rejected. */
+  /** Maximum duration of a source. */
   maxSeconds: number
   /** Number of concurrent downloads. */
   parallel: number
@@ -49,8 +51,8 @@ export interface FetchTools {
 }
 
 /**
- * Downloads the source of a job into storage. It ends with the stored source, a reported fault, or
- * the release of the task when this service stops.
+ * Downloads the source of a job into storage. It records the stored source or a fault, or releases
+ * the task when this service stops. If the lease is lost, it discards the download.
  */
 export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping: AbortSignal): Promise<void> {
   const { steps, log } = tools
@@ -61,7 +63,7 @@ export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping:
   const lease = keepLease(tools, item, lost)
   const folder = join(tools.scratchDir, `${started.job.jobId}-${item.fence}`)
   try {
-    await importUploadedFile(tools, item, started, folder, lease, signal)
+    await fetchToStorage(tools, item, started, folder, lease, signal)
   } catch (error) {
     // The lease is lost, so there is nothing to report.
     if (lost.signal.aborted) return
@@ -78,12 +80,13 @@ export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping:
   }
 }
 
-async function importUploadedFile(
+/** Stores the source, from an upload or a URL, and records it. */
+async function fetchToStorage(
   tools: FetchTools,
   item: LeasedItem,
   { job, prefixes }: { job: Job; prefixes: TaskPrefixes },
   folder: string,
-  lease: ExtendedLease,
+  lease: RenewedLease,
   signal: AbortSignal,
 ): Promise<void> {
   const { steps, storage, uploads, policy, limits, atCrashPoint } = tools
@@ -100,7 +103,11 @@ async function importUploadedFile(
     const upload = readUploadSource(job.sourceUrl)
     if (!upload) return fetchFromUrl()
     const { maxBytes } = limits
-    return uploads.importUpload(upload, { organisationId: job.organisationId, object, file, maxBytes, onBytes: lease.setProgress }, signal)
+    return uploads.importUpload(
+      upload,
+      { organisationId: job.organisationId, object, file, maxBytes, onProgress: lease.setProgress },
+      signal,
+    )
   }
 
   async function fetchFromUrl(): Promise<StoredBytes> {
@@ -120,7 +127,8 @@ async function importUploadedFile(
   }
 }
 
-interface ExtendedLease {
+interface RenewedLease {
+  /** Sets the progress that the next renewal reports, 0 to 1. */
   setProgress(progress: number): void
   stop(): void
 }
@@ -129,7 +137,7 @@ interface ExtendedLease {
  * Renews the lease three times per lease duration. It tolerates an unavailable database, and aborts
  * the download when the lease is over.
  */
-function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: AbortController): ExtendedLease {
+function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: AbortController): RenewedLease {
   let progress = 0
   const timer = setInterval(() => {
     steps.extendLease(item, progress).then(

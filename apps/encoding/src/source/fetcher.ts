@@ -28,8 +28,8 @@ export function createFetcher(tools: FetchTools & { db: Db; queue: Queue; holder
   let loops: Promise<void>[] = []
 
   const fetchVideo = async () => {
-    // Sources that wait for a worker occupy storage, so downloads stay only `maxJobsAhead` jobs in front
-    // of the workers. Low-priority jobs block only other low-priority downloads.
+    // Sources that wait for a worker occupy storage, so downloads pause while `maxJobsAhead` jobs
+    // are in progress. Low-priority jobs block only other low-priority downloads.
     const { all, normal } = await countJobsInProgress(db.query)
     if (normal >= limits.maxJobsAhead) return pause(signal)
     await fetchNext('fetch', all >= limits.maxJobsAhead ? { minPriority: MIN_PRIORITY } : {})

@@ -7,9 +7,14 @@ import type { UploadStore } from '../upload/upload-store.ts'
 
 /** Copies an upload to the source of a job, so that each can be deleted independently. */
 export interface UploadImporter {
+  /**
+   * Stores the upload as `object`. `file` is a path for a temporary copy. `onProgress` is called
+   * with the stored share, 0 to 1. Throws `InvalidSource` if the upload no longer exists or is too
+   * large.
+   */
   importUpload(
     source: UploadSource,
-    options: { organisationId: string; object: string; file: string; maxBytes: number; onBytes: (share: number) => void },
+    options: { organisationId: string; object: string; file: string; maxBytes: number; onProgress: (share: number) => void },
     signal: AbortSignal,
   ): Promise<StoredBytes>
 }
@@ -24,8 +29,8 @@ export function createUploadImporter({
   storage: ObjectStorage
 }): UploadImporter {
   return {
-    async importUpload({ kind, uploadId }, { organisationId, object, file, maxBytes, onBytes }, signal) {
-      if (kind === 'tus') return joinParts(uploadId, { organisationId, object, onBytes }, signal)
+    async importUpload({ kind, uploadId }, { organisationId, object, file, maxBytes, onProgress }, signal) {
+      if (kind === 'tus') return joinParts(uploadId, { organisationId, object, onProgress }, signal)
       const upload = await uploads.findById(uploadId, signal)
       const stored = upload && (await storage.stat(upload.object, signal))
       if (!upload || !stored || upload.organisationId !== organisationId)
@@ -39,7 +44,7 @@ export function createUploadImporter({
 
   async function joinParts(
     uploadId: string,
-    { organisationId, object, onBytes }: { organisationId: string; object: string; onBytes: (share: number) => void },
+    { organisationId, object, onProgress }: { organisationId: string; object: string; onProgress: (share: number) => void },
     signal: AbortSignal,
   ): Promise<StoredBytes> {
     const upload = await tusUploads.find(uploadId, signal)
@@ -47,13 +52,13 @@ export function createUploadImporter({
     if (!upload || upload.received !== upload.length || upload.organisationId !== organisationId) {
       throw new InvalidSource(4001, 'the uploaded file no longer exists')
     }
-    return storage.put(object, Readable.from(readParts(parts, upload.received, onBytes, signal), { objectMode: false }), { signal })
+    return storage.put(object, Readable.from(readParts(parts, upload.received, onProgress, signal), { objectMode: false }), { signal })
   }
 
   async function* readParts(
     parts: readonly TusPart[],
     total: number,
-    onBytes: (share: number) => void,
+    onProgress: (share: number) => void,
     signal: AbortSignal,
   ): AsyncGenerator<Buffer> {
     let bytes = 0
@@ -63,7 +68,7 @@ export function createUploadImporter({
         bytes += chunk.length
         yield chunk
       }
-      onBytes(bytes / total)
+      onProgress(bytes / total)
     }
   }
 }

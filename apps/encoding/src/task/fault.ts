@@ -1,5 +1,5 @@
 /**
- * Why an attempt ended without a result.
+ * The reason why an attempt ended without a result.
  *
  * Faults of the source, never retried: 4001 unreachable, 4002 not a video, 4003 too large or too
  * long, 4004 forbidden address, 4005 cancelled. Internal faults: 5000 anything unforeseen, 5001 the

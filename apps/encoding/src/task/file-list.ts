@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isObjectName, type ObjectStorage } from '@vitascope/storage'
 import type { StoredFile } from './task.ts'
 
-/** A list of files, or a file in one, that differs in storage from what was reported. */
+/** Thrown if a list of files, or a file in it, differs in storage from what was reported. */
 export class StoredFilesMismatch extends Error {
   constructor(message: string) {
     super(message)
@@ -11,8 +11,8 @@ export class StoredFilesMismatch extends Error {
 }
 
 /**
- * Reads a list of files. Throws `StoredFilesMismatch` if it is missing, malformed, or differs from
- * the checksum in `expected`.
+ * Returns a list of files from storage. Throws `StoredFilesMismatch` if it is missing, is not a
+ * list of files as JSON, or differs from the checksum in `expected`.
  */
 export async function readFileList(
   storage: ObjectStorage,
@@ -28,10 +28,19 @@ export async function readFileList(
   const bytes = Buffer.concat(buffers)
   if (expected && createHash('sha256').update(bytes).digest('hex') !== expected.sha256)
     throw new StoredFilesMismatch('the checksum of the list of files differs')
-  const files: unknown = JSON.parse(bytes.toString('utf8'))
+  const files = parseJson(bytes)
   if (!Array.isArray(files) || files.length === 0 || !files.every(isStoredFile))
     throw new StoredFilesMismatch('the list of files is malformed')
   return files
+}
+
+/** Returns undefined if the bytes are not JSON. */
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
 }
 
 function isStoredFile(file: unknown): file is StoredFile {
@@ -45,8 +54,8 @@ function isStoredFile(file: unknown): file is StoredFile {
 const MAX_CONCURRENT_CHECKS = 16
 
 /**
- * Throws `StoredFilesMismatch` unless every file exists with its size. Checksums were computed from
- * the stored bytes at upload.
+ * Throws `StoredFilesMismatch` unless every file exists with its size. It does not read the files:
+ * the worker computed the checksums from the bytes that it stored.
  */
 export async function checkFiles(storage: ObjectStorage, prefix: string, files: readonly StoredFile[], signal: AbortSignal): Promise<void> {
   for (let from = 0; from < files.length; from += MAX_CONCURRENT_CHECKS) {

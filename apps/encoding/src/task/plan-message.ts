@@ -6,7 +6,7 @@ import { SourceProbe as SourceProbeMessage } from '@vitascope/proto/encoding/v1/
 // Plans and probes have the same fields in messages and in libs/media. Messages have codes instead
 // of names, and undefined instead of absent fields.
 
-/** A message with a missing or invalid field. */
+/** Thrown for a message with a missing or invalid field. */
 export class MalformedMessage extends Error {
   readonly field: string
   readonly problem: string
@@ -61,7 +61,7 @@ export function toPlanMessage(plan: EncodePlan): EncodePlanMessage {
   })
 }
 
-/** Throws `MalformedMessage`. */
+/** Returns the plan of a message. Throws `MalformedMessage`. */
 export function readPlanMessage({ video, audio, renditions, images, ...plan }: EncodePlanMessage): EncodePlan {
   return {
     ...plan,
@@ -97,7 +97,10 @@ export function toProbeMessage(probe: SourceProbe): SourceProbeMessage {
   return SourceProbeMessage.fromPartial(probe)
 }
 
-/** Throws `MalformedMessage`, also for a duration that is not a positive number. */
+/**
+ * Returns the probe of a message. Throws `MalformedMessage`, also for a duration that is not a
+ * positive number.
+ */
 export function readProbeMessage({ video, ...probe }: SourceProbeMessage): SourceProbe {
   const { durationSeconds } = probe
   if (!(durationSeconds > 0 && Number.isFinite(durationSeconds)))
@@ -120,7 +123,7 @@ function readCode<Name extends string>(field: string, codes: Readonly<Record<Nam
   return name
 }
 
-/** Throws `MalformedMessage` for an unknown codec. */
+/** Returns the names of codecs. Throws `MalformedMessage` for an unknown codec. */
 export function readCodecs(field: string, codes: readonly CodecCode[]): PictureCodec[] {
   return codes.map((code) => readCode(field, CODEC_CODES, code))
 }

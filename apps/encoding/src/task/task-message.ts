@@ -73,7 +73,10 @@ export function toResultMessage(result: TaskResult): NonNullable<ResultMessage> 
   }
 }
 
-/** Returns the result of a probe. Throws `MalformedMessage`, also for the result of another kind of task. */
+/**
+ * Returns the result of a probe. Throws `MalformedMessage`, also for the result of another kind of
+ * task.
+ */
 export function readProbeResult(message: ResultMessage): ProbeResult {
   if (message?.$case !== 'probe') throw new MalformedMessage('probe')
   const { probe, build } = message.value

@@ -27,7 +27,7 @@ function buildPlan(chunks: number): EncodePlan {
   return plan as EncodePlan
 }
 
-test('a chunk reserves twice its planned size, and a long run its upload backlog', () => {
+test('a chunk reserves twice its planned size, and a long chunk at most its upload backlog', () => {
   // 4,000 kbit/s are 500,000 bytes per second.
   expect(chunkScratchBytes(buildPlan(10), 3)).toBe(2 * 500_000 * 360)
   expect(chunkScratchBytes(buildPlan(1), 0)).toBe(2 ** 30)

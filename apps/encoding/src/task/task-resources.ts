@@ -1,29 +1,31 @@
 import { chunkMemoryBytes, type EncodePlan } from '@vitascope/media'
 import type { StoredFile } from './task.ts'
 
-/** Peak factor. An encoder meets its rate on average, not in every part. */
+/** Peak rate of an encoder, as a multiple of its average rate. */
 const BURST = 2
-/** A long run uploads its output while it encodes. At most this many bytes wait for the upload. */
-const WAITING_BYTES = 2 ** 30
-/** Images are made from some of the segments, which are joined for this. */
+/**
+ * Maximum bytes of a long chunk that wait for their upload. The other bytes are uploaded while it
+ * is encoded.
+ */
+const MAX_WAITING_BYTES = 2 ** 30
+/** Share of the segments that are joined to make the images. */
 const IMAGE_SHARE = 0.1
 
 /**
- * Returns true for audio and for video that cannot be split. They may take hours, and their
- * segments are playable meanwhile.
+ * Returns true for the audio and for a video that is a single chunk. Their encode may take hours.
+ * Their segments are uploaded and playable before it ends.
  */
 export function isLong(plan: EncodePlan, chunk: number): boolean {
   return plan.chunks[chunk] === undefined || plan.chunks.length === 1
 }
 
-/** Returns the memory that the encode of a chunk needs, in MiB. */
+/** Returns the memory that the encode of a chunk requires, in MiB. */
 export function chunkMemoryMib(plan: EncodePlan): number {
   return Math.ceil(chunkMemoryBytes(plan) / 2 ** 20)
 }
 
 /**
- * Returns the maximum scratch bytes of a video chunk, or of the audio of the whole, in addition to
- * its source.
+ * Returns the maximum scratch bytes of a video chunk, or of the audio, in addition to the source.
  */
 export function chunkScratchBytes(plan: EncodePlan, chunk: number): number {
   const { video, audio, durationSeconds, renditions } = plan
@@ -33,7 +35,7 @@ export function chunkScratchBytes(plan: EncodePlan, chunk: number): number {
     : sum((audio?.tracks ?? []).map((track) => track.kbps))
   const seconds = planned && video ? (durationSeconds * planned.frames) / video.frames : durationSeconds
   const bytes = Math.ceil(((BURST * kbps * 1000) / 8) * seconds)
-  return isLong(plan, chunk) ? Math.min(WAITING_BYTES, bytes) : bytes
+  return isLong(plan, chunk) ? Math.min(MAX_WAITING_BYTES, bytes) : bytes
 }
 
 /**

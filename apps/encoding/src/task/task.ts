@@ -1,6 +1,6 @@
 import type { EncodePlan, PictureCodec, SourceProbe } from '@vitascope/media'
 
-/** Kinds of work for a job. This service downloads sources itself, workers do the rest. */
+/** Kinds of tasks. This service downloads sources itself. Workers run all other tasks. */
 export type TaskKind = FetchKind | WorkerTaskKind
 /** Pictures are downloaded separately, so that they do not wait for downloads of videos. */
 export type FetchKind = 'fetch' | 'fetch-poster'
@@ -10,9 +10,9 @@ export const WORKER_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'audi
 export const TASK_KINDS: readonly TaskKind[] = ['fetch', 'fetch-poster', ...WORKER_KINDS]
 
 /**
- * Priority by kind, higher first. A probe is short and detects faults of the source early. Slides
- * take seconds. Nearly finished work precedes new work. Audio is cheap, and nothing can be played
- * before it. A user waits for a poster.
+ * Priority by kind, higher first. A poster is first, because a user waits for it. A probe is short
+ * and detects faults of the source early. Slides take seconds. Nearly finished work precedes new
+ * work. Audio is cheap, and nothing can be played before it.
  */
 export const PRIORITIES: Readonly<Record<TaskKind, number>> = {
   fetch: 0,
@@ -86,10 +86,11 @@ export interface FilesResult {
   list: Pick<StoredFile, 'bytes' | 'sha256'>
 }
 
-/** The segments of one chunk: `KEY/init.mp4`, and `KEY/seg-00001.m4s` onwards. */
+/** The files of one encoded chunk: `KEY/init.mp4`, `KEY/seg-NNNNN.m4s` and `KEY/index.m3u8`. */
 export interface ChunkFiles {
   chunk: number
   prefix: string
+  /** Name of the object with the list of the files. */
   list: string
 }
 
@@ -124,7 +125,7 @@ export interface PosterInput {
   workPrefix: string
 }
 
-/** An image that was made of a picture. */
+/** A poster image and its size. */
 export type PosterFile = StoredFile & { width: number; height: number }
 
 /** A file of a set of slides: the two images of a page, or the PDF that they were made from. */

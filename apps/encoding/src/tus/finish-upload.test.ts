@@ -51,9 +51,9 @@ const quota = {
   reserve: async ({ id }: { id: string }) => void reserved.add(id),
   release: async (id: string) => void reserved.delete(id),
 }
-const round = () => finishUploads({ uploads, videos, quota, log: testLog }, new AbortController().signal)
+const runPass = () => finishUploads({ uploads, videos, quota, log: testLog }, new AbortController().signal)
 
-async function complete(organisationId: string, metadata = ''): Promise<string> {
+async function createComplete(organisationId: string, metadata = ''): Promise<string> {
   const uploadId = randomUUID()
   const owner = { kind: 'user', keyId: '5', userId: '7', organisationId, userType: 'uploader' } as const
   await uploads.create({ uploadId, organisationId, owner, metadata, title: '', filename: 'a.mp4', length: 3 }, 3_600)
@@ -61,19 +61,19 @@ async function complete(organisationId: string, metadata = ''): Promise<string> 
   await uploads.addParts(uploadId, upload?.fence ?? 0, [{ object: `tus/${uploadId}/1-0`, bytes: 3 }], 3_600)
   return uploadId
 }
-const endedAgo = (days: number) => db.query(`update tus_upload set expire_time = now() - $1::int * interval '1 day'`, [days])
+const setExpiredDaysAgo = (days: number) => db.query(`update tus_upload set expire_time = now() - $1::int * interval '1 day'`, [days])
 
 test('an organisation with too many jobs does not block the uploads of another', async () => {
   errors = { '1': tooMany }
-  for (let n = 0; n < 55; n++) await complete('1')
-  const other = await complete('2')
-  await round()
-  await round()
+  for (let n = 0; n < 55; n++) await createComplete('1')
+  const other = await createComplete('2')
+  await runPass()
+  await runPass()
   expect(requested.filter((organisationId) => organisationId === '2')).toHaveLength(1)
   expect(await uploads.find(other)).toMatchObject({ videoId: '11', jobId: '13' })
   errors = {}
-  await round()
-  await round()
+  await runPass()
+  await runPass()
   expect(await uploads.claimComplete(100)).toEqual([])
 })
 
@@ -81,31 +81,31 @@ test.each([
   ['', 'public'],
   [`visibility ${Buffer.from('private').toString('base64')}`, 'private'],
 ])('the metadata "%s" creates a %s video', async (metadata, visibility) => {
-  await complete('1', metadata)
-  await round()
+  await createComplete('1', metadata)
+  await runPass()
   expect(lastRequest).toMatchObject({ visibility })
 })
 
 test('an upload above the quota is rejected without a retry, can be deleted, and expires', async () => {
   errors = { '1': quotaExhausted }
-  const [first, second] = [await complete('1'), await complete('1')]
-  await round()
+  const [first, second] = [await createComplete('1'), await createComplete('1')]
+  await runPass()
   errors = {}
-  await round()
+  await runPass()
   expect(requested).toEqual(['1', '1'])
   expect(await uploads.find(first)).toMatchObject({ videoId: '', error: { reason: 'QUOTA_BYTES', message: 'all bytes are used' } })
   expect(await uploads.drop(first)).toBe(true)
-  await endedAgo(1)
+  await setExpiredDaysAgo(1)
   expect((await uploads.dropExpired(10)).sort()).toEqual([first, second].sort())
 })
 
 test('a complete upload without a video is retried until a week after its expiry, then removed', async () => {
   errors = { '1': tooMany }
-  const upload = await complete('1')
-  await round()
-  await endedAgo(6)
+  const upload = await createComplete('1')
+  await runPass()
+  await setExpiredDaysAgo(6)
   expect([await uploads.dropExpired(10), await uploads.drop(upload)]).toEqual([[], false])
-  await endedAgo(8)
+  await setExpiredDaysAgo(8)
   expect(await uploads.dropExpired(10)).toEqual([upload])
   expect(await uploads.claimComplete(10)).toEqual([])
 })
@@ -114,11 +114,11 @@ test('an upload whose video was created by a call without a response keeps no ex
   // The catalogue accepted the first call, but its response was lost. The second call returns the
   // same response and changes nothing.
   errors = { '1': new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'the catalogue does not respond') }
-  const upload = await complete('1')
-  await round()
+  const upload = await createComplete('1')
+  await runPass()
   expect([...reserved]).toEqual([upload])
   errors = {}
-  await round()
+  await runPass()
   expect(await uploads.find(upload)).toMatchObject({ videoId: '11' })
   expect([...reserved]).toEqual([])
 })

@@ -8,13 +8,14 @@ import { readMetadata } from './tus-metadata.ts'
 import type { TusError, TusStore, TusUpload } from './tus-store.ts'
 
 const UPLOADS_PER_PASS = 50
-const WAITING_SECONDS = 86_400
+/** Lifetime of the reservation of a complete upload that has no video yet. */
+const RESERVATION_SECONDS = 86_400
 const RESERVE_TIMEOUT_MS = 5_000
-const FINAL: readonly ErrorKind[] = ['invalid', 'forbidden', 'not_found', 'exists', 'failed_precondition']
+const FINAL_KINDS: readonly ErrorKind[] = ['invalid', 'forbidden', 'not_found', 'exists', 'failed_precondition']
 
 /**
- * Creates a video from a complete upload, exactly once, however often it is called. Returns its
- * ids. Throws the catalogue's error.
+ * Creates a video from a complete upload. Repeated calls create it once. Returns the ids of the
+ * video and of its job. Throws the catalogue's error.
  */
 export async function finishUpload(
   { uploads, videos }: { uploads: TusStore; videos: Pick<Client<typeof VideoServiceService>, 'uploadVideo'> },
@@ -51,11 +52,11 @@ export async function finishUpload(
 }
 
 /**
- * Returns true for an error that ends the upload. A retry would not help, or it would succeed at an
- * unexpected time: a quota may have free bytes in a month.
+ * Returns true for an error after which the upload is not retried. A retry would not help, or it
+ * would succeed at an unexpected time: a quota may have free bytes in a month.
  */
 export function isFinal({ kind, reason }: DomainError): boolean {
-  return FINAL.includes(kind) || (kind === 'exhausted' && reason.startsWith('QUOTA_'))
+  return FINAL_KINDS.includes(kind) || (kind === 'exhausted' && reason.startsWith('QUOTA_'))
 }
 
 /** Returns the error for a client that requests the upload. */
@@ -89,7 +90,7 @@ async function keepReserved(
   { quota, log }: { quota: Pick<UploadQuota, 'reserve'>; log: Logger },
   { uploadId, organisationId, received }: TusUpload,
 ): Promise<void> {
-  const reservation = { id: uploadId, organisationId, bytes: received, isOpen: true, lifetimeSeconds: WAITING_SECONDS }
+  const reservation = { id: uploadId, organisationId, bytes: received, isOpen: true, lifetimeSeconds: RESERVATION_SECONDS }
   try {
     await quota.reserve(reservation, AbortSignal.timeout(RESERVE_TIMEOUT_MS))
   } catch (error) {

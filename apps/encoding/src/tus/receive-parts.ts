@@ -8,7 +8,9 @@ import { untilAborted } from '../common/until-aborted.ts'
 import { renewLease } from './renew-lease.ts'
 import type { TusPart, TusStore, TusUpload } from './tus-store.ts'
 
-/** Maximum number of bytes that are lost when the process is killed. */
+/**
+ * Size of a part. A killed process loses at most this many bytes of a request without a checksum.
+ */
 const PART_BYTES = 16 * 1024 * 1024
 
 export interface ReceiveTools {
@@ -20,9 +22,9 @@ export interface ReceiveTools {
 
 /**
  * Appends the body of a request to an upload whose lease the caller holds, in parts. Each part is
- * durable before the next one starts. If the body is aborted, or another request wants the lease,
- * the received bytes are kept. With a checksum, they count only if it matches. Returns the new
- * offset.
+ * durable before the next one starts. If the body is aborted, or another request requests the
+ * lease, the received bytes are kept. If the request has a checksum, its bytes are kept only if
+ * they are complete and match it. Returns the new offset.
  */
 export async function receiveParts(
   { uploads, storage, retentionSeconds, log }: ReceiveTools,

@@ -4,15 +4,15 @@ import type { TusStore, TusUpload } from './tus-store.ts'
 const RENEW_MS = 1_000
 
 export interface RenewedLease {
-  /** Aborts when the lease is over or another request wants it. */
+  /** Aborts when the lease is over or another request has requested it. */
   lost: AbortSignal
   /** Ends the renewals. No renewal is pending afterwards. */
   stop(): Promise<void>
 }
 
 /**
- * Renews the lease of an upload every second. A renewal that fails is logged and repeated: the bytes
- * received in the meantime count only if no other request has taken the lease.
+ * Renews the lease of an upload every second. A renewal that fails is logged and repeated: the
+ * bytes received in the meantime count only if no other request has taken the lease.
  */
 export function renewLease(
   { uploads, log }: { uploads: Pick<TusStore, 'extendLease'>; log: Pick<Logger, 'warn'> },

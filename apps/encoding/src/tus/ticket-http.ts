@@ -27,9 +27,10 @@ type TicketUpload = TusUpload & { ticket: Ticket }
 const MAX_TYPE_LENGTH = 100
 
 /**
- * Returns the handler of `/ticket/ID?expires=…&signature=…`, for callers without a key. `PUT` sends the complete file. `POST`,
- * `HEAD` and `PATCH` are a tus upload whose address is that of the ticket. `PUT` and `POST` start the upload from the
- * beginning, until it is complete or the ticket has expired.
+ * Returns the handler of `/ticket/ID?expires=…&signature=…`, for callers without a key. `PUT` sends
+ * the complete file. `POST`, `HEAD` and `PATCH` are a tus upload whose URL is that of the ticket.
+ * `PUT` and `POST` start the upload from the beginning. They are accepted until the upload is
+ * complete or the ticket has expired.
  */
 export function ticketHandler(tools: TicketTools): UploadHandler {
   return async (call) => {
@@ -43,10 +44,11 @@ export function ticketHandler(tools: TicketTools): UploadHandler {
     if (method === 'PUT' || method === 'POST') {
       if (expires * 1_000 <= Date.now()) throw ticketExpired()
       const { ticket } = upload ?? {}
-      // The row of a used ticket is removed before the ticket expires if its video was encoded long ago.
+      // The row of a used ticket is removed before the ticket expires if its video was encoded long
+      // ago.
       if (!upload || !ticket) throw ticketUsed()
       if (method === 'PUT') await putFile(tools, call, { ...upload, ticket })
-      else await begin(tools, call, { ...upload, ticket })
+      else await startTusUpload(tools, call, { ...upload, ticket })
       return true
     }
     requireVersion(call.request)
@@ -80,7 +82,7 @@ async function putFile(tools: TicketTools, call: UploadCall, found: TicketUpload
 }
 
 /** Starts a tus upload: creation, also with the first bytes. */
-async function begin(tools: TicketTools, call: UploadCall, found: TicketUpload): Promise<void> {
+async function startTusUpload(tools: TicketTools, call: UploadCall, found: TicketUpload): Promise<void> {
   const { request, response, publicUrl, path, query, signal } = call
   requireVersion(request)
   const metadata = readMetadata(String(request.headers['upload-metadata'] ?? ''))
@@ -98,7 +100,10 @@ async function begin(tools: TicketTools, call: UploadCall, found: TicketUpload):
   sendHeaders(response, 201, { ...headers, ...(await finishComplete(tools, now, signal)) })
 }
 
-/** Runs `work` with the lease of an upload from which all earlier parts were removed, and whose length is reserved. */
+/**
+ * Removes all parts of an upload and reserves its new length. Then runs `work` under the lease of
+ * the upload. Throws TICKET_USED if the upload is complete or was rejected.
+ */
 async function withRestartedUpload(
   tools: TicketTools,
   { uploadId }: TicketUpload,
@@ -126,7 +131,9 @@ function requireSize(length: number | undefined, { maxBytes }: Ticket): void {
   throw new DomainError('invalid', 'UPLOAD_TOO_LARGE', `the ticket allows at most ${maxBytes} bytes`)
 }
 
-/** Throws if a declared content type is of another kind. Encoding checks the bytes of every source. */
+/**
+ * Throws if a declared content type is of another kind. Encoding checks the bytes of every source.
+ */
 function requireKind(type: string | undefined, { kinds }: Ticket, field: string): void {
   const declared = type?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (declared === '' || declared === 'application/octet-stream') return

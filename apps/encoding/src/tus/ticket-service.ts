@@ -9,7 +9,10 @@ export interface Tickets extends TicketService {
   isOwnLink(link: UploadLink): boolean
 }
 
-/** A ticket is a resumable upload whose row exists before its first request. Its id and expiry are signed. */
+/**
+ * A ticket is a resumable upload whose row exists before its first request. Its id and expiry are
+ * signed.
+ */
 export function createTickets({ uploads, secret, maxBytes }: { uploads: TusStore; secret: string; maxBytes: number }): Tickets {
   const key = derivedKey(secret, 'upload ticket')
   return {

@@ -27,12 +27,12 @@ export interface TusTools {
 }
 
 const VERSION = '1.0.0'
-/** A complete upload rejected with one of these kinds becomes a video later. */
+/** Kinds of errors after which the video of a complete upload is created later. */
 const RETRIED_KINDS: readonly ErrorKind[] = ['unavailable', 'conflict', 'exhausted']
 export const PARTS_TYPE = 'application/offset+octet-stream'
 /**
- * Maximum wait for the lease. Another writer releases it within a second of the request, and the
- * lease of a dead one expires within three.
+ * Maximum wait for the lease. Another writer releases it within a second of the request. The lease
+ * of a killed process expires within three seconds.
  */
 const LEASE_WAIT_MS = 5_000
 const LEASE_POLL_MS = 200
@@ -40,8 +40,9 @@ const LEASE_POLL_MS = 200
 /**
  * Returns the handler for resumable uploads: tus 1.0 with creation (also with the first bytes, and
  * with a deferred length), checksum, expiration and termination. It is implemented here because the
- * protocol is small and the rest is specific: parts are stored for all replicas, the offset is what
- * is durable, a row holds the lease of the writer, and a complete upload becomes a video.
+ * protocol is small and the rest is specific: parts are stored for all replicas, the offset is the
+ * number of durable bytes, a row holds the lease of the writer, and a video is created from a
+ * complete upload.
  */
 export function tusHandler(tools: TusTools): UploadHandler {
   return async (call) => {
@@ -89,7 +90,7 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
     filename,
     length,
   }
-  // A short lifetime, because the request with the first bytes renews it.
+  // The lifetime is short, because the request with the first bytes renews the reservation.
   await tools.quota.reserve({ ...toReservation(tools, newUpload, length ?? 0), lifetimeSeconds: REQUEST_LIFETIME_SECONDS }, call.signal)
   const upload = await tools.uploads.create(newUpload, tools.retentionSeconds)
   const headers = { Location: `${publicUrl}/v2/upload/tus/${upload.uploadId}` }
@@ -99,8 +100,8 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
 }
 
 export async function sendOffset(tools: TusTools, { response, signal }: UploadCall, { uploadId }: TusUpload): Promise<void> {
-  // The client is about to continue, so the bytes that an earlier request still holds must be
-  // counted first.
+  // The client is about to continue. Taking the lease makes an earlier request record its received
+  // bytes, so that the offset includes them.
   const upload = await waitForLease(tools, uploadId, signal)
   await tools.uploads.release(uploadId, upload.fence)
   // A success response would look like a complete upload, because all bytes are received.
@@ -164,8 +165,8 @@ async function receive(tools: TusTools, { request, signal }: UploadCall, uploadI
 }
 
 /**
- * Appends the body to an upload whose lease the caller holds and whose bytes are reserved. Returns the updated upload.
- * Throws UPLOAD_LOCKED if another request continues it.
+ * Appends the body to an upload whose lease the caller holds and whose bytes are reserved. Returns
+ * the updated upload. Throws UPLOAD_LOCKED if another request continues it.
  */
 export async function receiveBody(
   tools: TusTools,

@@ -29,7 +29,7 @@ export interface TusUpload {
   ticket: Ticket | undefined
 }
 
-/** Why a complete upload did not become a video. */
+/** The error because of which no video is created from a complete upload. */
 export interface TusError {
   kind: ErrorKind
   reason: string
@@ -49,11 +49,11 @@ export interface TusStore {
   create(upload: NewTusUpload, retentionSeconds: number): Promise<TusUpload>
   find(uploadId: string, signal?: AbortSignal): Promise<TusUpload | undefined>
   /**
-   * Makes the caller the only writer for some seconds. If there is another writer, it requests the
-   * lease from that one and returns undefined.
+   * Leases the upload for `LEASE_SECONDS`, so that the caller is the only writer. If another writer
+   * holds the lease, it requests that the writer releases it, and returns undefined.
    */
   lease(uploadId: string): Promise<TusUpload | undefined>
-  /** Renews the lease. Returns false if it is over or another request wants it. */
+  /** Renews the lease. Returns false if it is over or another request has requested it. */
   extendLease(uploadId: string, fence: number): Promise<boolean>
   release(uploadId: string, fence: number): Promise<void>
   /**
@@ -62,8 +62,8 @@ export interface TusStore {
   addParts(uploadId: string, fence: number, parts: readonly TusPart[], retentionSeconds: number): Promise<boolean>
   setLength(uploadId: string, fence: number, length: number): Promise<void>
   /**
-   * Starts an incomplete upload again without its parts. Returns the objects of the parts, or undefined if the lease is
-   * over.
+   * Starts an incomplete upload again without its parts. Returns the objects of the parts, or
+   * undefined if the lease is over.
    */
   restart(
     uploadId: string,
@@ -79,10 +79,15 @@ export interface TusStore {
   claimComplete(limit: number): Promise<TusUpload[]>
   setVideo(uploadId: string, created: { videoId: string; jobId: string }): Promise<void>
   setError(uploadId: string, error: TusError): Promise<void>
-  /** Marks the upload as dropped. Returns false if it is a video, may become one, or no longer exists. */
+  /**
+   * Marks the upload as dropped. Returns false if it no longer exists, or if a video was or may be
+   * created from it.
+   */
   drop(uploadId: string): Promise<boolean>
   /**
-   * Drops uploads that have expired or whose job no longer needs them. Returns all dropped ones.
+   * Drops expired uploads, except those that an active job reads or from which a video or a job may
+   * still be created. Returns the ids of dropped uploads, also of earlier calls. Returns none while
+   * a backup copies objects.
    */
   dropExpired(limit: number): Promise<string[]>
   /** Returns true while objects must be kept. */
@@ -92,8 +97,8 @@ export interface TusStore {
 
 const LEASE_SECONDS = 3
 /**
- * A complete upload without a video is retried for days, and the catalogue retries a video without
- * a job for days.
+ * Time after the expiry of a complete upload in which its video and the job of the video may still
+ * be created. Both are retried for days.
  */
 const LATEST_JOB_SECONDS = 7 * 86_400
 

@@ -14,13 +14,15 @@ const field = (name: string, value: string) => `--b\r\nContent-Disposition: form
 
 let server: Server
 let url: string
-let settings: { timeoutMs: number; maxForms: number; onFields: (fields: FormFields) => void }
+let settings: { timeoutMs: number; onFields: (fields: FormFields) => void }
 let gate = createFormGate()
-/** For each form, its content or the reason of its rejection, in the order in which the forms ended. */
+/**
+ * For each form, its content or the reason of its rejection, in the order in which the forms ended.
+ */
 let outcomes: string[]
 
 beforeEach(async () => {
-  settings = { timeoutMs: 60_000, maxForms: 128, onFields: () => {} }
+  settings = { timeoutMs: 60_000, onFields: () => {} }
   // A list per server, so that late reports of an earlier server are not counted.
   const ownOutcomes: string[] = []
   outcomes = ownOutcomes

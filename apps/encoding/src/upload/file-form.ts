@@ -17,12 +17,12 @@ export type FormFields = ReadonlyMap<string, string>
 
 /**
  * Reads a multipart form whose last part is a file. `onFile` receives the fields before it, with
- * lower-case names, and the bytes as a stream. The stream fails if the form is aborted, so that a
- * partial file is never taken for a complete one. `onFields` is called after each field and rejects
- * the form by throwing. Throws `invalid` REQUEST_TIMEOUT if the file does not start within 13 s,
- * PAYLOAD_TOO_LARGE if it does not start within 64 KiB, and the error of the gate.
+ * lower-case names, and the bytes as a stream. The stream fails if the form is aborted, so that
+ * `onFile` never stores a partial file as a complete one. `onFields` is called after each field and
+ * rejects the form by throwing. Throws `invalid` REQUEST_TIMEOUT if the file does not start within
+ * 13 s, PAYLOAD_TOO_LARGE if it does not start within 64 KiB, and the error of the gate.
  */
-export async function receiveFileForm<Taken>(
+export async function receiveFileForm<Result>(
   request: IncomingMessage,
   {
     gate,
@@ -35,22 +35,23 @@ export async function receiveFileForm<Taken>(
     /** Address of the client. */
     client: string
     onFields: (fields: FormFields) => void
-    onFile: (fields: FormFields, file: Readable) => Promise<Taken>
+    onFile: (fields: FormFields, file: Readable) => Promise<Result>
     timeoutMs?: number
   },
-): Promise<Taken> {
+): Promise<Result> {
   const parser = openParser(request.headers['content-type'] ?? '')
   const fields = new Map<string, string>()
   let broken: Error | undefined
   let file: Readable | undefined
   let endFields = () => {}
   try {
-    return await new Promise<Taken>((resolve, reject) => {
+    return await new Promise<Result>((resolve, reject) => {
       const fail = (error: Error) => {
         broken ??= error
         endFields()
         request.unpipe(parser)
-        // With a file, the caller gets the error once `onFile` has ended and has released what it held.
+        // If the file has started, the caller gets the error after `onFile` has ended, so that
+        // `onFile` can release its reservation first.
         if (file) file.destroy(broken)
         else reject(broken)
       }

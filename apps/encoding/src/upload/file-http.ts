@@ -22,9 +22,10 @@ interface Tools {
 const RESERVE_EVERY_BYTES = 16 * 1024 * 1024
 
 /**
- * Returns the handler of `PUT /file?organisation_id=ID&bytes=MAX`. It stores the body as an upload, which becomes the source of a
- * video. `bytes` is an upper bound of its size, if the client declared one. The response has the id of the upload and
- * the SHA-256 of the bytes. A request that fails leaves nothing behind.
+ * Returns the handler of `PUT /file?organisation_id=ID&bytes=MAX`. It stores the body as an upload,
+ * which becomes the source of a video. `bytes` is an upper bound of its size, if the client
+ * declared one. The response has the id of the upload and the SHA-256 of the bytes. A request that
+ * fails leaves no upload, object or reservation.
  */
 export function fileHandler(tools: Tools): UploadHandler {
   return async ({ request, response, path, query, principal, signal }) => {
@@ -79,7 +80,10 @@ async function storeFile(
   }
 }
 
-/** Removes what a failed request may have stored. Each step is logged if it fails, because the sweeps repeat it. */
+/**
+ * Removes what a failed request may have stored. Each step is logged if it fails, because the
+ * sweeps repeat it.
+ */
 async function discardObject({ uploads, storage, quota, log }: Tools, object: string, organisationId: string): Promise<void> {
   await quota.release(unrecordedReservationId(object))
   try {

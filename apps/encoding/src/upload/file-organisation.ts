@@ -4,8 +4,8 @@ import { foreignOrganisation, keyRequired } from '@vitascope/principal'
 import { isId } from '@vitascope/request'
 
 /**
- * Returns the organisation in the query of a request with which the gateway stores a file for a caller. Throws if the
- * caller has no access to this organisation.
+ * Returns the organisation in the query of a request with which the gateway stores a file for a
+ * caller. Throws if the caller has no access to this organisation.
  */
 export function requireFileOrganisation(principal: Principal, query: URLSearchParams): string {
   if (principal.kind !== 'user') throw keyRequired()

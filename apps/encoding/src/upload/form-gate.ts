@@ -17,7 +17,7 @@ export interface PendingForm {
   reject(error: DomainError): void
 }
 
-/** The fields of a form arrive within one round trip, so few forms are pending. */
+/** Maximum pending forms. The fields of a form arrive within one round trip, so few are pending. */
 export const MAX_PENDING_FORMS = 64
 
 export function createFormGate(maxForms = MAX_PENDING_FORMS): FormGate {

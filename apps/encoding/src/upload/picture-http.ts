@@ -15,8 +15,9 @@ import { RETENTION_SECONDS, SWEEP_SECONDS, type UploadStore } from './upload-sto
 const UPLOAD_ID = 'vitascope-upload-id'
 
 /**
- * Returns the handler of `PUT /picture?organisation_id=ID`. It stores the picture in the body as an upload, which a job then
- * converts. The gateway has checked that the video of the caller belongs to the organisation.
+ * Returns the handler of `PUT /picture?organisation_id=ID`. It stores the picture in the body as an
+ * upload, which a job then converts. The gateway has checked that the video belongs to the
+ * organisation.
  */
 export function pictureHandler(tools: { uploads: UploadStore; storage: ObjectStorage; quota: UploadQuota }): UploadHandler {
   return async ({ request, response, path, query, principal, signal }) => {
@@ -54,7 +55,10 @@ async function storePicture(
   }
 }
 
-/** Yields the bytes of a picture. Throws if the first bytes are not those of a picture, or if the picture is too large. */
+/**
+ * Yields the bytes of a picture. Throws if the first bytes are not those of a picture, or if the
+ * picture is too large.
+ */
 async function* checkPicture(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0)
   let bytes = 0
@@ -84,7 +88,7 @@ function tooLarge(): DomainError {
   return new DomainError('invalid', 'PAYLOAD_TOO_LARGE', `the picture ${message}`, { fields: [imageError(message)] })
 }
 
-/** Public name of the body in errors. */
+/** Returns a field error of the body. Its public name is `image`. */
 function imageError(message: string): FieldError {
   return { field: 'image', message }
 }

@@ -23,7 +23,8 @@ const MAX_CONDITIONS = 50
 const MAX_VALUE_LENGTH = 1_024
 const BARE_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.[A-Za-z0-9]{1,10}$/
 const META = /^x-amz-meta-[a-z0-9-]{1,100}$/
-const EXACT = new Map([
+/** Allowed values of fields. */
+const ALLOWED_VALUES = new Map([
   ['acl', ['private']],
   ['success_action_status', ['200', '201', '204']],
   ['x-amz-algorithm', [ALGORITHM]],
@@ -41,7 +42,7 @@ export function checkPolicy(
 ): Policy {
   const problems: FieldError[] = []
   const expires = checkExpiration(expiration, now, problems)
-  if (requested.length > MAX_CONDITIONS) throw invalid([{ field: 'conditions', message: `must be at most ${MAX_CONDITIONS}` }])
+  if (requested.length > MAX_CONDITIONS) throw invalid([{ field: 'conditions', message: `must have at most ${MAX_CONDITIONS} items` }])
   const subjects = new Set<string>()
   const conditions = requested.flatMap((condition, index) => {
     const addProblem = (message: string) => {
@@ -54,12 +55,12 @@ export function checkPolicy(
     const checked = checkCondition({ ...condition, name: subject }, rules, now)
     return typeof checked === 'string' ? addProblem(checked) : [checked]
   })
-  for (const [needed, sentence] of [
+  for (const [subject, message] of [
     ['bucket', `must include the bucket ${rules.bucket}`],
     ['key', `must include a key that starts with ${rules.keyPrefix}, or is a UUID with an extension`],
     ['content-length-range', 'must include a content-length-range'],
   ] as const) {
-    if (!subjects.has(needed)) problems.push({ field: 'conditions', message: sentence })
+    if (!subjects.has(subject)) problems.push({ field: 'conditions', message })
   }
   if (problems.length > 0 || !expires) throw invalid(problems)
   const policy = { expires, conditions: [...conditions, ...missingConditions(subjects, rules.keys, conditions, now)] }
@@ -90,8 +91,8 @@ function checkExpiration(expiration: string, now: Date, problems: FieldError[]):
     problems.push({ field: 'expiration', message })
     return undefined
   }
-  const isForm = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?Z?$/.test(expiration)
-  const time = isForm ? new Date(`${expiration.replace(' ', 'T').replace(/Z$/, '')}Z`) : undefined
+  const isWellFormed = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?Z?$/.test(expiration)
+  const time = isWellFormed ? new Date(`${expiration.replace(' ', 'T').replace(/Z$/, '')}Z`) : undefined
   if (!time || Number.isNaN(time.getTime())) return addProblem('must be a time in UTC such as 2030-12-31T23:59:59.000Z')
   if (time <= now) return addProblem('must be in the future')
   if (time.getTime() - now.getTime() > MAX_LIFETIME_MS) return addProblem('must be at most 24 hours ahead')
@@ -112,7 +113,7 @@ function checkCondition(condition: RequestedCondition, rules: PolicyRules, now: 
     return value === '' ? 'must have a value that is not empty' : { operator, name, value }
   }
   if (name === 'bucket') return value === rules.bucket ? { operator, name, value } : `must name the bucket ${rules.bucket}`
-  const allowed = EXACT.get(name)
+  const allowed = ALLOWED_VALUES.get(name)
   if (allowed) return allowed.includes(value) ? { operator, name, value } : `must be ${allowed.join(' or ')}`
   if (name === 'x-amz-credential')
     return isOwnCredential(value, rules.keys, now) ? { operator, name, value } : 'is not the credential of this store'
@@ -143,7 +144,9 @@ function isOwnCredential(value: string, keys: SigningKeys, now: Date): boolean {
   return read !== undefined && isCurrentTime(`${read.date}T000000Z`, now) && value === formatCredential(keys, read.date)
 }
 
-/** Returns true for a time within two days of now, which tolerates wrong clocks and any time zone. */
+/**
+ * Returns true for a time within two days of now, which tolerates wrong clocks and any time zone.
+ */
 function isCurrentTime(text: string, now: Date): boolean {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? []
   if (year === undefined) return false
@@ -151,7 +154,7 @@ function isCurrentTime(text: string, now: Date): boolean {
   return Math.abs(time - now.getTime()) <= 2 * MAX_LIFETIME_MS
 }
 
-/** Returns the conditions that a store needs to check the signature and that are missing. */
+/** Returns the missing ones of the conditions that a store requires to check the signature. */
 function missingConditions(subjects: ReadonlySet<string>, keys: SigningKeys, conditions: readonly Condition[], now: Date): Condition[] {
   const now8601 = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const timestamp = findValue(conditions, 'x-amz-date') ?? now8601

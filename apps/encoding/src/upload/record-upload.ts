@@ -3,9 +3,9 @@ import { type UploadQuota, unrecordedReservationId } from './upload-quota.ts'
 import { RETENTION_SECONDS, type StoredUpload, SWEEP_SECONDS, type UploadStore } from './upload-store.ts'
 
 /**
- * Moves the reservation of a stored object to the id of its upload, and records the object. So a
- * recorded upload always has its reservation under its own id. Throws `conflict` UPLOAD_GOING while
- * an earlier upload with this name is being removed.
+ * Moves the reservation of a stored object to the id of its upload, and then records the object.
+ * Because of this order, a recorded upload always has its reservation under its own id. Throws
+ * `conflict` UPLOAD_GOING while an earlier upload with this name is being removed.
  */
 export async function recordUpload(
   { uploads, quota }: { uploads: UploadStore; quota: Pick<UploadQuota, 'reserve'> },
@@ -17,7 +17,7 @@ export async function recordUpload(
   if (uploadId === undefined) throw beingRemoved()
   const reservation = { id: uploadId, organisationId, bytes, isOpen: false, lifetimeSeconds: RETENTION_SECONDS + SWEEP_SECONDS }
   await quota.reserve({ ...reservation, replacesId: unrecordedReservationId(object) }, signal)
-  const upload = await uploads.recordArrival(stored, signal)
+  const upload = await uploads.recordObject(stored, signal)
   if (!upload) throw beingRemoved()
   return upload
 }

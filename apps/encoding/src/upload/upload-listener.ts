@@ -31,7 +31,7 @@ export interface UploadListener {
   stop(): Promise<void>
 }
 
-/** Idle timeout in both directions, after which the caller is considered gone. */
+/** Time without bytes in either direction after which the connection is closed. */
 const IDLE_MS = 60_000
 const DRAIN_MS = 3_000
 
@@ -96,7 +96,10 @@ export async function listenForUploads({
   }
 }
 
-/** Sends an error. A call that this service aborted can be retried. */
+/**
+ * Sends an error. The error of a call that this service aborted is SERVICE_UNAVAILABLE, because it
+ * can be retried.
+ */
 function sendError(response: ServerResponse, error: unknown, log: Logger): void {
   const isAborted = error instanceof DOMException && error.name === 'AbortError'
   const problem = isDomainError(error)

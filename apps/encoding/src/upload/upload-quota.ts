@@ -6,7 +6,7 @@ import type { Logger } from '@vitascope/telemetry'
 
 /** Bytes of an organisation's quota that are reserved for an upload. */
 export interface Reservation {
-  /** Id of the upload, or a random UUID before the upload has one. */
+  /** Id of the upload. Before the upload has one: `unrecordedReservationId`, or a random UUID. */
   id: string
   organisationId: string
   bytes: number
@@ -20,8 +20,8 @@ export interface Reservation {
 
 export interface UploadQuota {
   /**
-   * Creates, changes or renews a reservation. Throws the catalogue's error: QUOTA_BYTES,
-   * TOO_MANY_UPLOADS, ORGANISATION_INACTIVE.
+   * Creates, changes or renews a reservation. Throws the catalogue's error (QUOTA_BYTES,
+   * TOO_MANY_UPLOADS or ORGANISATION_INACTIVE), or SERVICE_UNAVAILABLE.
    */
   reserve(reservation: Reservation, signal: AbortSignal): Promise<void>
   /** Releases a reservation. A failure is only logged, because the reservation then expires. */
@@ -65,7 +65,7 @@ export function createUploadQuota(
     },
     async release(id) {
       try {
-        await quota.releaseUpload({ reservationId: id }, serviceCall('encoding', randomUUID(), AbortSignal.timeout(RELEASE_TIMEOUT_MS)))
+        await quota.releaseUpload({ reservationId: id }, serviceCall('encoding', randomUUID(), AbortSignal.timeout(CALL_TIMEOUT_MS)))
       } catch (error) {
         log.warn({ err: error, upload_id: id }, 'releasing the reserved bytes of an upload failed')
       }
@@ -73,7 +73,7 @@ export function createUploadQuota(
   }
 }
 
-const RELEASE_TIMEOUT_MS = 5_000
+const CALL_TIMEOUT_MS = 5_000
 const RENEW_MS = (REQUEST_LIFETIME_SECONDS * 1_000) / 3
 
 /**
@@ -88,7 +88,7 @@ export async function withReservation<Result>(
   let renewal = Promise.resolve()
   const renew = async () => {
     try {
-      await quota.reserve(reservation(), AbortSignal.timeout(RELEASE_TIMEOUT_MS))
+      await quota.reserve(reservation(), AbortSignal.timeout(CALL_TIMEOUT_MS))
     } catch (error) {
       log.warn({ err: error, upload_id: reservation().id }, 'renewing the reserved bytes of an upload failed; retrying')
     }

@@ -92,5 +92,5 @@ export function uploadHandlers({
 
 function requireOrganisation(principal: Principal, organisationId: string): void {
   if (!canSee(requireUser(principal), organisationId)) throw foreignOrganisation()
-  if (!isId(organisationId)) throw invalid([{ field: 'organisation_id', message: 'must be an id: digits' }])
+  if (!isId(organisationId)) throw invalid([{ field: 'organisation_id', message: 'must be an id' }])
 }

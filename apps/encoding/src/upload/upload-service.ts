@@ -30,9 +30,15 @@ export interface UploadService {
   ): Promise<{ policy: string; signature: string }>
   /** Returns a signed link to an uploaded object. Throws UPLOAD_NOT_FOUND or ETAG_MISMATCH. */
   complete(completion: Completion, signal: AbortSignal): Promise<UploadLink & { presentationId: string }>
-  /** Returns the source of a job, or undefined if the link was not signed here. */
+  /**
+   * Returns the source URL of a job, or undefined if the link was not signed here. Throws if the
+   * link has expired, or if the organisation has no such file.
+   */
   claim(link: UploadLink, organisationId: string, signal: AbortSignal): Promise<string | undefined>
-  /** Removes an upload that nothing uses. Does nothing if a job reads it, or if it belongs to another organisation. */
+  /**
+   * Removes an upload that nothing uses. Does nothing if a job reads it, or if it belongs to
+   * another organisation.
+   */
   discard(uploadId: string, organisationId: string, signal: AbortSignal): Promise<void>
   /** Returns true if the link was signed here and has not expired. */
   isValidLink(link: UploadLink): boolean
@@ -58,7 +64,9 @@ export interface Completion {
 const MAX_POLICY_BYTES = 32 * 1024
 /** Maximum size of one form in object stores (S3, POST Object). */
 const MAX_POST_BYTES = 5 * 1024 ** 3
-/** Bucket name of the embedded store, which is used only in policies. */
+/**
+ * Bucket, access key id and region of the embedded store. They have no meaning outside of policies.
+ */
 const EMBEDDED = { bucket: 'vitascope', accessKeyId: 'vitascope', region: 'us-east-1' }
 
 export function uploadLocation({
@@ -150,8 +158,8 @@ export function createUploadService(tools: {
   }
 
   /**
-   * Returns the upload. Throws if its object does not exist. An object whose exact key was in no policy
-   * belongs to the organisation of its prefix.
+   * Returns the upload. Throws if its object does not exist. An object whose exact key was in no
+   * policy belongs to the organisation of its prefix.
    */
   async function requireStoredUpload({ key, bucket, organisationId }: Completion, signal: AbortSignal): Promise<StoredUpload> {
     const isValid = isObjectName(key) && (bucket === '' || bucket === location.bucket)
@@ -164,9 +172,10 @@ export function createUploadService(tools: {
     // the current etag.
     const etag = object.etag ?? existing?.etag ?? ''
     const stored = { organisationId: owner, object: key, bytes: object.bytes, etag }
-    // True if a form of the embedded store was aborted after the object was stored, but before it was recorded.
+    // True if a form of the embedded store was aborted after the object was stored, but before it
+    // was recorded.
     const isUnrecorded = location.endpoint === '' && existing?.bytes === undefined
-    const upload = isUnrecorded ? await recordUpload({ uploads, quota }, stored, signal) : await uploads.recordArrival(stored, signal)
+    const upload = isUnrecorded ? await recordUpload({ uploads, quota }, stored, signal) : await uploads.recordObject(stored, signal)
     if (!upload) throw notFound('upload', key)
     return upload
   }

@@ -17,26 +17,32 @@ export interface StoredUpload {
 export interface UploadStore {
   /**
    * Binds an object to an organisation before its bytes are recorded, and returns the id of the
-   * upload. Returns undefined if it belongs to another organisation.
+   * upload. Returns undefined if the object belongs to another organisation or is being removed.
    */
   bind(organisationId: string, object: string, signal?: AbortSignal): Promise<string | undefined>
   /**
-   * Records an object whose bytes are reserved under the id of the upload. Returns undefined if it
-   * belongs to another organisation.
+   * Records an object whose bytes are reserved under the id of the upload. Returns undefined if the
+   * object belongs to another organisation or is being removed.
    */
-  recordArrival(
-    came: { organisationId: string; object: string; bytes: number; etag: string },
+  recordObject(
+    stored: { organisationId: string; object: string; bytes: number; etag: string },
     signal?: AbortSignal,
   ): Promise<StoredUpload | undefined>
   find(object: string, signal?: AbortSignal): Promise<StoredUpload | undefined>
   findById(uploadId: string, signal?: AbortSignal): Promise<StoredUpload | undefined>
-  /** Extends the expiry by a day and sets the file name. Returns false if the upload no longer exists. */
+  /**
+   * Extends the expiry by a day and sets the file name. Returns false if the upload no longer
+   * exists.
+   */
   extendExpiry(uploadId: string, filename: string, signal?: AbortSignal): Promise<boolean>
-  /** Marks an unused upload as dropped. Returns false if an active job reads it or it no longer exists. */
+  /**
+   * Marks an unused upload as dropped. Returns false if an active job reads it or it no longer
+   * exists.
+   */
   drop(uploadId: string, signal?: AbortSignal): Promise<boolean>
   /**
-   * Drops expired uploads that no job reads. Returns all dropped ones, including those of earlier
-   * rounds.
+   * Drops expired uploads that no active job reads. Returns dropped uploads, also of earlier calls.
+   * Returns none while a backup copies objects.
    */
   dropExpired(limit: number): Promise<{ uploadId: string; object: string }[]>
   /** Removes the row of a deleted object. */
@@ -50,12 +56,12 @@ export interface UploadStore {
 /** Seconds after which an unclaimed upload expires. */
 export const RETENTION_SECONDS = 24 * 3_600
 /**
- * How long a reservation outlives the row. In this time the sweep removes the row and releases the
- * reservation.
+ * Seconds for which a reservation is valid after the expiry of its upload. In this time the sweep
+ * removes the row and releases the reservation.
  */
 export const SWEEP_SECONDS = 3_600
-/** A form that started before its policy expired may still be in transit. */
-const LATE_SECONDS = 3_600
+/** Maximum duration of a form that was sent before its policy expired. */
+const FORM_SECONDS = 3_600
 
 export function createUploadStore(db: Db): UploadStore {
   return {
@@ -66,11 +72,11 @@ export function createUploadStore(db: Db): UploadStore {
          on conflict (object) do update set expire_time = greatest(upload.expire_time, excluded.expire_time)
            where upload.organisation_id = excluded.organisation_id and upload.drop_time is null
          returning upload_id`,
-        [organisationId, object, RETENTION_SECONDS + LATE_SECONDS],
+        [organisationId, object, RETENTION_SECONDS + FORM_SECONDS],
       )
       return row?.upload_id
     },
-    async recordArrival({ organisationId, object, bytes, etag }, signal) {
+    async recordObject({ organisationId, object, bytes, etag }, signal) {
       signal?.throwIfAborted()
       const [row] = await db.query<Row>(
         `insert into upload (organisation_id, object, bytes, etag, expire_time)
@@ -138,7 +144,7 @@ export function createUploadStore(db: Db): UploadStore {
 
 const IS_ACTIVE = `state in ('queued', 'fetching', 'probing', 'encoding', 'publishing')`
 
-/** No active job reads the upload `u`. */
+/** SQL condition: no active job reads the upload `u`. */
 const IS_UNREAD = `not exists (select from job where source_url = 'upload:' || u.upload_id and ${IS_ACTIVE})
              and not exists (select from job where kind in ('slides', 'poster') and source ->> 'object' = u.object and ${IS_ACTIVE})`
 

@@ -24,5 +24,6 @@ export interface NewTicket {
 export interface TicketService {
   /** Maximum size of a file in bytes. */
   maxBytes: number
+  /** Creates a ticket. Returns its signed link. */
   create(ticket: NewTicket, signal: AbortSignal): Promise<UploadLink>
 }

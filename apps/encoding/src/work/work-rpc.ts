@@ -11,7 +11,7 @@ import type { Logger } from '@vitascope/telemetry'
 import type { CrashPointHook } from '../common/crash-point.ts'
 import type { TaskResults } from '../engine/task-results.ts'
 import type { TaskSteps } from '../engine/task-steps.ts'
-import { toQueueKey } from '../job/job.ts'
+import { toJobId, toQueueKey } from '../job/job.ts'
 import { sweepSoon } from '../objects/object-prefix.ts'
 import { isOfSource } from '../task/fault.ts'
 import { readWorkerTask } from '../task/queued-task.ts'
@@ -28,10 +28,10 @@ export interface WorkTools {
   results: TaskResults
   leaseMs: number
   maxSourceSeconds: number
-  /** True if video chunks are leased only by number, through `leaseChunk`. */
-  chunksByNumber: boolean
-  /** Replaces the Kubernetes Jobs that an older release started for a job. */
-  renewRun: (jobId: string) => Promise<void>
+  /** True if video chunks are leased only through `leaseChunk`, by the pods of Kubernetes Jobs. */
+  podsEncodeChunks: boolean
+  /** Ends the open run of a job, so that the executor replaces its Kubernetes Job. */
+  endRunOfJob: (jobId: string) => Promise<void>
   atCrashPoint: CrashPointHook
   log: Logger
   /** Aborts when this service stops. It ends all waits for work. */
@@ -40,7 +40,9 @@ export interface WorkTools {
 
 const MAX_WAIT_SECONDS = 20
 const MAX_FILES = 5_000
-/** How long to wait for any chunk before checking whether others have leased them all. */
+/**
+ * Interval of the checks whether other pods have leased all chunks, during a wait for any chunk.
+ */
 const POLL_MS = 1_000
 const CODES: Readonly<Record<WorkerTaskKind, KindCode>> = {
   probe: KindCode.TASK_KIND_PROBE,
@@ -55,7 +57,7 @@ const CODES: Readonly<Record<WorkerTaskKind, KindCode>> = {
  * excluded, because not every worker supports them.
  */
 const PRECEDING_WORK = { priority: MIN_PRIORITY, kinds: WORKER_KINDS.filter((kind) => kind !== 'slides' && kind !== 'poster') }
-/** Kinds for a worker that sends no list of kinds. */
+/** Kinds of tasks for a worker that sends no list of kinds. */
 const DEFAULT_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package']
 
 export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceService> {
@@ -72,7 +74,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
         tools,
         {
           holder: workerId,
-          kinds: supportedKinds(kinds, supportedVersion).filter((kind) => kind !== 'encode' || !tools.chunksByNumber),
+          kinds: supportedKinds(kinds, supportedVersion).filter((kind) => kind !== 'encode' || !tools.podsEncodeChunks),
           ...(requestId !== '' && { requestId }),
           ...(memoryMib !== undefined && { capacity: memoryMib }),
           yieldTo: PRECEDING_WORK,
@@ -91,7 +93,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       if (!isId(jobId)) throw invalid([{ field: 'job_id', message: 'must be the id of a job' }])
       if (supportedVersion < planVersion) {
         log.info({ job_id: jobId, worker_id: workerId }, 'worker pod has an older release than this service; it will be replaced')
-        await tools.renewRun(jobId)
+        await tools.endRunOfJob(jobId)
         return { state: ChunkState.CHUNK_STATE_OBSOLETE, task: undefined }
       }
       await failFormerLeases(tools, workerId)
@@ -121,7 +123,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
     },
     async addSegments({ taskId, fence, files }, { principal }) {
       requireService(principal)
-      if (files.length < 1 || files.length > MAX_FILES) throw invalid([{ field: 'files', message: `must be 1 to ${MAX_FILES}` }])
+      if (files.length < 1 || files.length > MAX_FILES) throw invalid([{ field: 'files', message: `must have 1 to ${MAX_FILES} items` }])
       if (!(await steps.addSegments(toLease(taskId, fence), files.map(toFile)))) throw await leaseLost(db, fence)
       return {}
     },
@@ -157,13 +159,13 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
 
 function checkRequestId(workerId: string, requestId: string): void {
   if (!/^[A-Za-z0-9._:-]{1,200}$/.test(workerId))
-    throw invalid([{ field: 'worker_id', message: 'must be 1 to 200 of A-Z a-z 0-9 . _ : -' }])
-  if (requestId.length > 100) throw invalid([{ field: 'request_id', message: 'must have 100 characters at most' }])
+    throw invalid([{ field: 'worker_id', message: 'must be 1 to 200 characters of A-Z a-z 0-9 . _ : -' }])
+  if (requestId.length > 100) throw invalid([{ field: 'request_id', message: 'must have at most 100 characters' }])
 }
 
 /**
- * Returns the time to wait for work. The response must arrive before the caller's deadline, or the
- * task would be leased without a worker.
+ * Returns the time to wait for work, in milliseconds. The response must arrive before the caller's
+ * deadline. Otherwise the task would be leased, and no worker would run it.
  */
 function limitWait(waitSeconds: number, deadline: Date | undefined): number {
   const waitMs = Math.min(Math.max(0, waitSeconds), MAX_WAIT_SECONDS) * 1000
@@ -172,13 +174,13 @@ function limitWait(waitSeconds: number, deadline: Date | undefined): number {
 }
 
 /**
- * Fails the leases of a restarted worker's earlier processes, instead of waiting for their expiry.
+ * Ends the attempts of a restarted worker's earlier processes, before their leases expire.
  */
 async function failFormerLeases({ db, queue, steps, log }: WorkTools, workerId: string): Promise<void> {
   const former = await registerWorker(db.query, workerId)
   if (former.length === 0) return
   for (const lease of await queue.findLeasedBy(former)) {
-    log.warn({ task_id: lease.itemId, kind: lease.kind, job_id: lease.key }, 'worker restarted; retrying its task')
+    log.warn({ task_id: lease.itemId, kind: lease.kind, job_id: toJobId(lease.key) }, 'worker restarted; the attempt of its task ended')
     await steps.fault(lease, { code: 5001, message: 'the worker stopped responding' })
   }
 }
@@ -235,8 +237,8 @@ async function startTask({ db, steps, maxSourceSeconds }: WorkTools, item: Lease
 }
 
 /**
- * Returns the kinds that a worker can do. A worker of an older release would deviate from the plan,
- * so it only gets work without a plan.
+ * Returns the kinds of tasks that a worker supports. A worker of an older release would deviate
+ * from a plan, so it gets only tasks without a plan.
  */
 function supportedKinds(codes: readonly KindCode[], supportedVersion: number): readonly WorkerTaskKind[] {
   const kinds = codes.length === 0 ? DEFAULT_KINDS : WORKER_KINDS.filter((kind) => codes.includes(CODES[kind]))
@@ -245,7 +247,7 @@ function supportedKinds(codes: readonly KindCode[], supportedVersion: number): r
 
 function toFile({ path, bytes, sha256, seconds }: SegmentFile, index: number): StoredFile {
   const isValid = isObjectName(path) && bytes > 0 && /^[0-9a-f]{64}$/.test(sha256) && seconds >= 0 && Number.isFinite(seconds)
-  if (!isValid) throw invalid([{ field: `files[${index}]`, message: 'must have a path, bytes, a checksum and a length' }])
+  if (!isValid) throw invalid([{ field: `files[${index}]`, message: 'must have a valid path, bytes, sha256 and seconds' }])
   return { path, bytes, sha256, seconds }
 }
 

@@ -10,8 +10,8 @@ export function toWorkerName(workerId: string): string {
 }
 
 /**
- * Registers a worker process, and returns the earlier processes with its name, which have ended or
- * should end. Throws WORKER_SUPERSEDED if a later process has registered under the name.
+ * Registers a worker process, and returns the ids of the earlier processes with its name, which it
+ * supersedes. Throws WORKER_SUPERSEDED if a later process has registered under the name.
  */
 export async function registerWorker(query: Query, workerId: string): Promise<string[]> {
   const name = toWorkerName(workerId)
@@ -25,7 +25,10 @@ export async function registerWorker(query: Query, workerId: string): Promise<st
   return processes.slice(1).map((process) => process.worker_id)
 }
 
-/** Removes up to `limit` processes that were superseded a day ago. Returns how many. */
+/**
+ * Removes up to `limit` processes that were superseded more than a day ago. Returns the number of
+ * removed rows.
+ */
 export async function sweepWorkers(query: Query, limit: number): Promise<number> {
   const rows = await query(
     `delete from worker where worker_id in (

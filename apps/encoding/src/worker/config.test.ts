@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const base = { VITASCOPE_ENCODING_ADDRESS: 'encoding:9000', VITASCOPE_SIGNING_KEY_FILE: '/keys/signing-key', VITASCOPE_STORAGE_DIR: folder }
 const pod = { ...base, VITASCOPE_WORKER_RUN: 'vitascope-encode-12-3', VITASCOPE_WORKER_JOB: '12', VITASCOPE_WORKER_CHUNKS: '0,2,5' }
 
-test('a worker without a chunk has its configured name', () => {
+test('a worker outside of Kubernetes Jobs has its configured name', () => {
   expect(readWorkerConfig({ ...base, VITASCOPE_WORKER_NAME: 'w' })).toMatchObject({ name: 'w', chunk: undefined })
 })
 

@@ -27,7 +27,9 @@ export interface WorkerConfig {
   name: string
   /** Number of concurrent tasks. */
   slots: number
-  /** The chunk of a pod of a Kubernetes Job. Undefined for a worker that does any task. */
+  /**
+   * The chunk of a pod of a Kubernetes Job. Undefined for a worker that runs all kinds of tasks.
+   */
   chunk: WorkerChunk | undefined
   /** Seconds without a task after which the worker stops. Undefined to wait forever. */
   idleSeconds?: number | undefined
@@ -36,7 +38,7 @@ export interface WorkerConfig {
   objects: ObjectStoreSettings
   /** Emptied at start. */
   scratchDir: string
-  /** Maximum scratch bytes of all tasks together. Undefined for what its disk has. */
+  /** Maximum scratch bytes of all tasks together. Undefined for the free space of the disk. */
   scratchBytes?: number | undefined
   /** Percentage of the disk that stays free, at most half of what is free. */
   scratchSparePercent?: number
@@ -52,8 +54,8 @@ export interface WorkerConfig {
 }
 
 /**
- * The job whose video a pod encodes, and the chunk that it requests. It receives the lowest waiting
- * chunk.
+ * The job whose video a pod encodes, and the chunk of the pod's index. The pod leases the lowest
+ * waiting chunk of the job, which may be another one.
  */
 export interface WorkerChunk {
   jobId: string
@@ -71,10 +73,10 @@ export interface WorkerTiming {
 export const defaultWorkerTiming: WorkerTiming = { heartbeatMs: 5_000, stallSeconds: 30 }
 
 /**
- * Returns three quarters of the memory of the machine or container, in MiB. The rest is for Node
- * and for other memory of tasks.
+ * Returns three quarters of the memory of the machine or container, in MiB, but at least 128. The
+ * rest is for Node and for other memory of tasks.
  */
-function readMemoryBytes(): number {
+function defaultMemoryMib(): number {
   const limit = process.constrainedMemory()
   const bytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
   return Math.max(128, Math.floor((bytes * 0.75) / 2 ** 20))
@@ -115,7 +117,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
         description: 'A worker without a task for this time exits with 0. 0 disables this. For workers that are started on demand.',
       }) || undefined,
     memoryMib: read.int('VITASCOPE_WORKER_MEMORY_MIB', {
-      fallback: readMemoryBytes(),
+      fallback: defaultMemoryMib(),
       min: 128,
       max: 16 * 2 ** 20,
       defaultText: 'three quarters of the memory of the container or machine',
@@ -171,12 +173,12 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
 }
 
 /**
- * Returns the chunk of this pod. A run is a Kubernetes Job, and this process is the pod of one of
- * its indexes.
+ * Returns the name and the chunk of this pod, or undefined for a worker that is not a pod of a
+ * Kubernetes Job. The name consists of the name of the Kubernetes Job and the index of the pod.
  */
 function readChunk(read: Reader): { name: string; chunk: WorkerChunk } | undefined {
   const run = read.optional('VITASCOPE_WORKER_RUN', {
-    description: 'Name of the Kubernetes Job of this pod. Makes the worker a pod that encodes one chunk.',
+    description: 'Name of the Kubernetes Job of this pod. Makes the worker a pod that encodes chunks of one job.',
   })
   if (run === undefined) return undefined
   const jobId = read.text('VITASCOPE_WORKER_JOB', { defaultText: 'required in a Job', description: 'Id of the encode job.' })

@@ -12,13 +12,14 @@ export interface ScratchNeeds {
 }
 
 /**
- * The scratch folder that a worker's tasks share. If it exceeds its limit, the cluster evicts the
- * worker with all of its tasks.
+ * The space of the scratch folder that a worker's tasks share. If the folder exceeds its limit, the
+ * cluster evicts the worker with all of its tasks.
  */
 export interface DiskBudget {
   /**
    * Reserves all space of a task. Calls are served in their order. Resolves with the function that
-   * releases the space. `onWait` runs before a wait and releases what other tasks may wait for.
+   * releases the space. `onWait` runs before a wait, and releases cached sources for which other
+   * tasks may wait.
    * Throws `ScratchTooSmall` if the needs exceed the budget.
    */
   reserve(needs: ScratchNeeds, onWait: () => Promise<void>, signal: AbortSignal): Promise<() => void>

@@ -8,7 +8,7 @@ import { uploadFileList } from './upload.ts'
 /** Share of the task's progress for encoding. The rest is the upload of the segments. */
 const ENCODE_SHARE = 0.97
 
-/** Encodes one chunk, or the audio of the whole, and uploads its segments. */
+/** Encodes one chunk of video, or the audio of the source, and uploads the segments. */
 export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<FilesResult> {
   const { storage, tools, scratch, signal, setProgress, stallSeconds } = work
   const { plan, chunk, workPrefix } = input
@@ -42,11 +42,11 @@ export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<Fi
 const none = (): StoredFile[] => []
 
 /** Measures the encoding speed of video, or of audio if the source has no video. */
-async function measureSpeed<Result>({ speed }: TaskWork, { plan, chunk }: EncodeInput, make: () => Promise<Result>): Promise<Result> {
+async function measureSpeed<Result>({ speed }: TaskWork, { plan, chunk }: EncodeInput, encode: () => Promise<Result>): Promise<Result> {
   const planned = plan.chunks[chunk]
   const share = planned && plan.video ? planned.frames / plan.video.frames : 1
   const started = performance.now()
-  const output = await make()
+  const output = await encode()
   if (planned || !plan.video) speed.set((plan.durationSeconds * share * 1000) / (performance.now() - started))
   return output
 }

@@ -13,7 +13,7 @@ test('an idle worker is notified once', () => {
   expect(onIdle).toHaveBeenCalledTimes(1)
 })
 
-test('a running task prevents idleness, and the time starts at the end of the last', () => {
+test('a running task prevents idleness, and the idle time starts when the last task ends', () => {
   const onIdle = jest.fn()
   const clock = createIdleClock(10, onIdle)
   const [first, second] = [clock.startTask(), clock.startTask()]
@@ -27,7 +27,7 @@ test('a running task prevents idleness, and the time starts at the end of the la
   expect(onIdle).toHaveBeenCalledTimes(1)
 })
 
-test('sends no notification without a bound, or after the end', () => {
+test('an idle worker is not notified without a limit, or after the clock was stopped', () => {
   const onIdle = jest.fn()
   createIdleClock(undefined, onIdle).startTask()()
   const stopped = createIdleClock(10, onIdle)

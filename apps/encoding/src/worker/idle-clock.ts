@@ -13,17 +13,17 @@ export interface IdleClock {
 export function createIdleClock(seconds: number | undefined, onIdle: () => void): IdleClock {
   let activeTasks = 0
   let timer: NodeJS.Timeout | undefined
-  const rest = () => {
+  const startTimer = () => {
     if (seconds !== undefined) timer = setTimeout(onIdle, seconds * 1_000)
   }
-  rest()
+  startTimer()
   return {
     startTask() {
       activeTasks++
       clearTimeout(timer)
       return () => {
         activeTasks--
-        if (activeTasks === 0) rest()
+        if (activeTasks === 0) startTimer()
       }
     },
     stop() {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createMemoryBudget } from './memory-budget.ts'
 
-test('a reservation is released once, and no more is reserved than is free', () => {
+test('no more memory is reserved than is free, and a double release counts once', () => {
   const budget = createMemoryBudget(1_000)
   expect(budget.free()).toBeUndefined()
   const release = budget.reserve(600)

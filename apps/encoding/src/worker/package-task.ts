@@ -6,7 +6,7 @@ import { type ChunkWithFiles, downloadChunk, listChunkFiles } from './download.t
 import { FfmpegVersionMismatch, type TaskWork } from './task-work.ts'
 import { uploadFileList, uploadFiles } from './upload.ts'
 
-/** Makes the set from all segments, verifies it, and uploads it with the list of its files. */
+/** Makes the set from all segments, verifies it, and uploads its files and the list of them. */
 export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, workPrefix }: PackageInput): Promise<FilesResult> {
   const { storage, tools, scratch, signal, setProgress } = work
   if (!canExecutePlan(plan, tools)) throw new FfmpegVersionMismatch()

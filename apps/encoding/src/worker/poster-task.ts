@@ -5,10 +5,13 @@ import type { FilesResult, PosterFile, PosterInput } from '../task/task.ts'
 import type { TaskWork } from './task-work.ts'
 import { uploadFileList, uploadFiles } from './upload.ts'
 
-/** Both images are far smaller. */
+/** Disk space for the two images, which are far smaller. */
 const RESULT_BYTES = 16 * 2 ** 20
 
-/** Converts a picture, or a frame of a video, to the images of a video, and uploads them with the list of files. */
+/**
+ * Makes the poster and the thumbnail of a video from a picture or a frame, and uploads them with
+ * the list of files.
+ */
 export async function posterTask(work: TaskWork, { source, atSeconds, setPrefix, workPrefix }: PosterInput): Promise<FilesResult> {
   const { storage, scratch, tools, signal, setProgress, stallSeconds } = work
   const file = await work.getSource(source, RESULT_BYTES)

@@ -5,7 +5,8 @@ import { type Call, type Client, serviceCall } from '@vitascope/grpc'
 import type { Task, WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import type { Logger } from '@vitascope/telemetry'
 
-// Best effort, two seconds, also during shutdown. If it fails, the lease expires.
+// A worker also releases its tasks during its shutdown. So a release is retried for two seconds
+// only. If it fails, the lease expires.
 
 type WorkClient = Client<typeof WorkServiceService>
 
@@ -38,8 +39,8 @@ export async function releaseRequest(
 }
 
 /**
- * Retries while the service is unavailable, because the failed connection may be the one that lost
- * the response of the lease.
+ * Sends a request, and retries it for two seconds while the service is unavailable. The failed
+ * connection may be the one on which the response of the lease was lost.
  */
 async function sendWithRetries(request: (call: Call) => Promise<unknown>): Promise<void> {
   const deadline = new Date(Date.now() + DEADLINE_MS)

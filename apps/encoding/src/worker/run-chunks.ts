@@ -11,15 +11,15 @@ import { releaseRequest } from './release-task.ts'
 import type { SlotTools } from './run-slot.ts'
 import { runTask } from './run-task.ts'
 
-/** Less than the ten seconds that a call may last. */
+/** Maximum wait for a chunk. It is less than the ten seconds that a call may last. */
 const WAIT_SECONDS = 8
 const MAX_PAUSE_MS = 3_000
-/** Consecutive errors other than `unavailable` after which another process should try. */
+/** Errors of a request other than `unavailable` after which this process ends with an error. */
 const MAX_ERRORS = 5
 
 /**
- * Encodes chunks of one job until none is left to lease. Returns the exit code of this process.
- * Only the service decides which chunk is next, and whether one is done, retried or obsolete.
+ * Encodes chunks of one job until none is left to lease. Returns the exit code of this process. The
+ * service decides which chunk is next, and whether a chunk is done, retried or obsolete.
  */
 export async function runChunks(tools: SlotTools, workerChunk: WorkerChunk, stopping: AbortSignal): Promise<number> {
   const sources = tools.sourceCache.openHandle()
@@ -30,8 +30,8 @@ export async function runChunks(tools: SlotTools, workerChunk: WorkerChunk, stop
       if (state === ChunkState.CHUNK_STATE_OBSOLETE) return CHUNK_EXIT.obsolete
       if (state === ChunkState.CHUNK_STATE_DONE || state === ChunkState.CHUNK_STATE_ALL_LEASED) return CHUNK_EXIT.done
       const isDone = task ? await runTask(tools, task, sources, stopping) : response !== undefined
-      // After a fault another pod starts, perhaps on a better node. This pod might use up the
-      // attempts of chunk after chunk.
+      // After a fault, another pod starts, perhaps on another node. If this node is faulty and the
+      // pod continued, it would use up the attempts of all chunks.
       if (!isDone && !stopping.aborted) return CHUNK_EXIT.retry
     }
     return CHUNK_EXIT.stopped
@@ -43,7 +43,7 @@ export async function runChunks(tools: SlotTools, workerChunk: WorkerChunk, stop
 /**
  * Requests a chunk until there is a response, always with the same request id, because a lost
  * response may have leased one. Returns undefined if the service rejects the request or fails
- * repeatedly.
+ * repeatedly, or after `stopping` aborts.
  */
 async function leaseChunk(
   { work, workerId, log }: SlotTools,

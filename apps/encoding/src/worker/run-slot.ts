@@ -13,7 +13,7 @@ import { releaseRequest, releaseTask } from './release-task.ts'
 import { runTask, type TaskTools } from './run-task.ts'
 import type { CacheHandle, SourceCache } from './source-cache.ts'
 
-/** Less than the ten seconds that a call may last. */
+/** Maximum wait for a task. It is less than the ten seconds that a call may last. */
 const WAIT_SECONDS = 8
 const MAX_PAUSE_MS = 3_000
 /** Errors other than `unavailable` after which a new request id is used. */
@@ -75,7 +75,8 @@ async function runTasks(
       if (stopping.aborted) break
       if (isDomainError(error) && error.reason === 'WORKER_SUPERSEDED') throw error
       failures++
-      // A task whose lease response can never be sent is left to expire, which counts as an
+      // The response of a lease may fail each time, for example because it is too large. A new
+      // request id ends such a loop. The lease of that task then expires, which counts as an
       // attempt.
       if (!(isDomainError(error) && error.kind === 'unavailable') && ++faults % ERRORS_PER_REQUEST_ID === 0) requestId = undefined
       tools.log[failures === 3 ? 'warn' : 'debug']({ err: error }, 'leasing a task failed; retrying')
@@ -85,7 +86,7 @@ async function runTasks(
   if (requestId !== undefined) await releaseRequest(tools.work, { workerId: tools.workerId, requestId }, tools.log)
 }
 
-/** Returns the MiB of a task. Tasks other than video chunks use little and count as 0. */
+/** Returns the memory of a task in MiB. Tasks other than video chunks use little and count as 0. */
 function computeMemory({ kind, input }: Task): number {
   const encode = kind === TaskKind.TASK_KIND_ENCODE ? readInputMessage(input) : undefined
   return encode?.kind === 'encode' ? chunkMemoryMib(encode.plan) : 0

@@ -102,7 +102,7 @@ const kindNames: Readonly<Partial<Record<TaskKind, string>>> = {
   [TaskKind.TASK_KIND_POSTER]: 'poster',
 }
 
-/** Cheap kinds, which run in slots of their own. */
+/** Kinds of tasks that use little CPU time, and which run in slots of their own. */
 export const LIGHT_KINDS: TaskKind[] = [TaskKind.TASK_KIND_AUDIO, TaskKind.TASK_KIND_POSTER]
 
 /** All other kinds that this worker supports. */
@@ -129,7 +129,9 @@ function executeTask(task: Task, work: TaskWork): Promise<TaskResult> {
   }
 }
 
-/** With less free space than this, neither ffmpeg's output nor its messages can be trusted. */
+/**
+ * With less free space than this, the output of ffmpeg may be truncated without an error message.
+ */
 const FULL_BYTES = 16 * 2 ** 20
 /**
  * Counts as a storage fault, which is retried for ten minutes: it affects all jobs, and other tasks

@@ -9,11 +9,9 @@ import type { FilesResult, SlidesFile, SlidesInput } from '../task/task.ts'
 import type { TaskWork } from './task-work.ts'
 import { uploadFileList, uploadFiles } from './upload.ts'
 
-/**
- * Progress up to the first page: the file is downloaded and converted. After `RENDERED_SHARE` the images are
- * uploaded.
- */
+/** Progress when the file is downloaded and converted to PDF. */
 const CONVERTED_SHARE = 0.1
+/** Progress when all pages are rendered. The images are uploaded then. */
 const RENDERED_SHARE = 0.9
 
 /**
@@ -55,9 +53,9 @@ export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix
 }
 
 const DOCUMENT = 'document.pdf'
-const numbered = (page: number) => String(page).padStart(4, '0')
-const formatImageName = (page: number) => `slide-${numbered(page)}.jpg`
-const formatThumbnailName = (page: number) => `thumb-${numbered(page)}.jpg`
+const formatNumber = (page: number) => String(page).padStart(4, '0')
+const formatImageName = (page: number) => `slide-${formatNumber(page)}.jpg`
+const formatThumbnailName = (page: number) => `thumb-${formatNumber(page)}.jpg`
 
 /**
  * Renders all pages as JPEGs into the target folder, in batches, so that the raw pixels of a long
@@ -65,7 +63,7 @@ const formatThumbnailName = (page: number) => `thumb-${numbered(page)}.jpg`
  */
 async function renderAll(work: TaskWork, pdf: string, { folder, target }: { folder: string; target: string }): Promise<RenderedPage[]> {
   const { tools, signal, setProgress, stallSeconds } = work
-  const until = performance.now() + slideLimits.drawSeconds * 1000
+  const until = performance.now() + slideLimits.renderSeconds * 1000
   await linkSource(pdf, folder, await sandboxFor(process.execPath))
   await installRenderer(folder)
   const all: RenderedPage[] = []

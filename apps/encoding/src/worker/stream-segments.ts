@@ -15,7 +15,7 @@ import type { TaskWork } from './task-work.ts'
 import { forEachPath } from './upload.ts'
 
 const UPLOAD_INTERVAL_MS = 1_000
-/** Maximum number of files of one report, which keeps it far below 4 MiB. */
+/** Maximum number of files in one report, so that it is far smaller than a message of 4 MiB. */
 const MAX_FILES = 2_000
 
 export interface StreamedChunk {
@@ -93,9 +93,9 @@ export interface ChunkOutput {
 }
 
 /**
- * Uploads files of a chunk, each segment with its duration. All are verified before the first is
- * stored, so that nothing of a broken chunk is stored. The tool may still run, so each file is
- * verified again through the open handle that is uploaded.
+ * Uploads files of a chunk. Returns them with the durations of the segments. All files are verified
+ * before the first is stored, so that nothing of a broken chunk is stored. ffmpeg may still run, so
+ * each file is verified again through the open handle that is uploaded.
  */
 export async function uploadSegments(work: TaskWork, output: ChunkOutput, paths: readonly string[]): Promise<StoredFile[]> {
   const { storage, signal } = work
@@ -116,7 +116,7 @@ async function withFile<T>(
 ): Promise<T> {
   return withOutput(scratch, `${chunkFolder(chunk)}/${path}`, async (file) => {
     const [key = '', name = ''] = path.split('/')
-    return use(file, await verifyDuration(plan, { key, name, handle: file.handle }))
+    return use(file, await verifyFile(plan, { key, name, handle: file.handle }))
   })
 }
 
@@ -126,8 +126,10 @@ interface ChunkFile {
   handle: FileHandle
 }
 
-/** Returns the duration for the playlist, or 0 for a file that is not a segment. */
-async function verifyDuration(plan: EncodePlan, { key, name, handle }: ChunkFile): Promise<number> {
+/**
+ * Verifies a file. Returns its duration for the playlist, or 0 for a file that is not a segment.
+ */
+async function verifyFile(plan: EncodePlan, { key, name, handle }: ChunkFile): Promise<number> {
   if (name === segmentNames.init) await checkInit(key, handle)
   if (!name.endsWith('.m4s')) return 0
   const head = await checkSegment(plan, key, Number.parseInt(name.replace(/^\D+/, ''), 10), handle)

@@ -11,8 +11,8 @@ import { toResultMessage } from '../task/task-message.ts'
 import { releaseTask } from './release-task.ts'
 
 /**
- * A leased task. The lease is renewed at intervals with the progress, and ends in one of three
- * ways.
+ * The lease of a task. It is renewed at intervals with the progress of the task, and ends with
+ * `complete`, `fail` or `release`.
  */
 export interface TaskLease {
   /** Aborts when the lease is lost. The task must stop and discard its results. */
@@ -21,11 +21,13 @@ export interface TaskLease {
   setProgress(progress: number): void
   /** Reports files, with retries. Throws when the lease is over. */
   addFiles(files: readonly StoredFile[], signal: AbortSignal): Promise<void>
-  /** Ends the task, with retries. Returns false if the lease was over. */
+  /** Reports the result, with retries. Returns false if the lease was over. */
   complete(result: TaskResult, signal: AbortSignal): Promise<boolean>
+  /** Reports a fault, with retries. Returns false if the lease was over. */
   fail(fault: Fault, signal: AbortSignal): Promise<boolean>
-  /** Releases the task with one short attempt, because this worker is about to end. */
+  /** Releases the task, with retries for two seconds only, because this worker is about to end. */
   release(): Promise<void>
+  /** Stops the renewals. */
   stop(): void
 }
 
@@ -34,8 +36,8 @@ const MIN_PROGRESS_INTERVAL_MS = 500
 const EXTEND_TIMEOUT_MS = 5_000
 const MAX_PAUSE_MS = 5_000
 /**
- * Maximum number of errors other than a lost lease and `unavailable`, from which the service may
- * recover.
+ * Number of errors after which a report is not retried. A lost lease and `unavailable` do not
+ * count.
  */
 const MAX_ERRORS = 5
 
@@ -73,7 +75,7 @@ export function keepLease(work: Client<typeof WorkServiceService>, task: Task, h
         if (isLeaseLost(error)) return false
         if (!isDomainError(error) || error.kind !== 'unavailable') errors++
         if (errors >= MAX_ERRORS) throw error
-        log.warn({ err: error, task_id: task.taskId, tries }, 'reporting a task result failed; retrying')
+        log.warn({ err: error, task_id: task.taskId, tries }, 'reporting to the encoding service failed; retrying')
         await delay(backoffMs(tries, { minMs: 200, maxMs: MAX_PAUSE_MS }), undefined, { signal })
       }
     }

@@ -15,8 +15,8 @@ export interface TaskWork {
   /** Seconds of video encoded per second. */
   speed: ReturnType<Metrics['gauge']>
   /**
-   * Reserves disk space for the source and for `resultBytes` of results, then returns the path of the
-   * source. It may be called once per task.
+   * Reserves disk space for the source and for `resultBytes` of results, then returns the path of
+   * the source. It may be called once per task.
    */
   getSource: (source: StoredSource, resultBytes: number) => Promise<string>
   /** Reserves disk space for a task without a source. */
@@ -30,7 +30,7 @@ export interface TaskWork {
   signal: AbortSignal
 }
 
-/** The plan was made for another build of ffmpeg. Frames of two builds are never joined. */
+/** Thrown if the plan is for another build of ffmpeg. Frames of two builds are never joined. */
 export class FfmpegVersionMismatch extends Error {
   constructor() {
     super('the plan is for another build of the encoder')

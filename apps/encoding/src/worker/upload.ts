@@ -5,8 +5,8 @@ import { FILE_LIST, type StoredFile } from '../task/task.ts'
 const MAX_CONCURRENT_UPLOADS = 4
 
 /**
- * Uploads the files at `paths` in a folder to `prefix`, under the same paths. No process may write to
- * the files at the same time. Returns the stored files in the order of `paths`.
+ * Uploads the files at `paths` in a folder to `prefix`, under the same paths. No process may write
+ * to the files at the same time. Returns the stored files in the order of `paths`.
  */
 export async function uploadFiles(
   storage: ObjectStorage,

@@ -16,10 +16,10 @@ import { createMemoryBudget } from './memory-budget.ts'
 import type { SlotTools } from './run-slot.ts'
 import { createSourceCache } from './source-cache.ts'
 
-/** Readiness timeout, slightly shorter than that of a probe. */
+/** Timeout of the readiness check. It is shorter than the timeout of a Kubernetes probe. */
 const READY_TIMEOUT_MS = 800
 
-/** The shared parts of a worker. */
+/** The dependencies that all slots of a worker share. */
 export interface WorkerTools {
   shared: SlotTools
   close(): Promise<void>
@@ -74,7 +74,7 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
       worker,
       sandbox: await sandboxReport(sandbox, office),
     },
-    'working',
+    'worker started',
   )
   return {
     shared,
@@ -145,7 +145,7 @@ function warnOfMissingIsolation(name: string, { network, diesWithParent, files, 
   if (!diesWithParent) log.warn(`${name} continues after its worker is killed: setpriv of util-linux is required to end it`)
 }
 
-/** Creates the folder, or removes what an earlier process left in it. */
+/** Creates the folder, or removes the files of an earlier process. */
 async function emptyFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true })

@@ -29,8 +29,8 @@ async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningSer
     // all others.
     ...Array.from({ length: config.slots + 1 }, () => runSlot(tools, LIGHT_KINDS, stopping.signal)),
   ]
-  // A slot ends by itself only if another process has registered under this name. All end together
-  // when the worker was idle.
+  // Without a stop, a slot ends only if another process has registered under this name. All slots
+  // end when the worker is stopped or was idle for too long.
   const ended = Promise.all(slots).then(async () => {
     idle.stop()
     await close()

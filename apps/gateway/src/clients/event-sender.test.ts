@@ -44,6 +44,7 @@ const request = (address: string, events = 1, intervals = 0): AcceptEventsReques
     rewatched: [],
     language: '',
     subtitle: '',
+    referrer: '',
     quality: undefined,
     knownViewOnly: false,
   }

@@ -82,8 +82,9 @@ async function awaitOutcome(call: Promise<AcceptEventsResponse>): Promise<Outcom
 /** Returns the weight of a request. Only lengths count, because this runs for tens of thousands of events per second. */
 function computeWeight({ events, userAgent, clientAddress }: AcceptEventsRequest): number {
   let weight = 1 + ((userAgent.length + clientAddress.length) >> TEXT_WEIGHT_SHIFT)
-  for (const { videoId, viewId, language, subtitle, quality, watched, rewatched } of events) {
-    const units = videoId.length + viewId.length + language.length + subtitle.length + (quality ? quality.error.length : 0)
+  for (const { videoId, viewId, language, subtitle, referrer, quality, watched, rewatched } of events) {
+    const units =
+      videoId.length + viewId.length + language.length + subtitle.length + referrer.length + (quality ? quality.error.length : 0)
     weight += EVENT_WEIGHT + (units >> TEXT_WEIGHT_SHIFT) + watched.length + rewatched.length
   }
   return weight

@@ -9,6 +9,7 @@ import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { OidcServiceService } from '@vitascope/proto/auth/v1/oidc'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
+import { PasskeyServiceService } from '@vitascope/proto/auth/v1/passkey'
 import { SessionServiceService } from '@vitascope/proto/auth/v1/session'
 import { SignInLinkServiceService } from '@vitascope/proto/auth/v1/sign_in_link'
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
@@ -32,6 +33,7 @@ import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/pla
 import { PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { PosterServiceService } from '@vitascope/proto/catalogue/v1/poster'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { PublicVideoServiceService } from '@vitascope/proto/catalogue/v1/public_video'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
 import { SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
@@ -57,6 +59,7 @@ export interface Services {
   thirdPartyTokens: Client<typeof ThirdPartyTokenServiceService>
   audit: Client<typeof AuditServiceService>
   videos: Client<typeof VideoServiceService>
+  publicVideos: Client<typeof PublicVideoServiceService>
   media: Client<typeof MediaServiceService>
   jobs: Client<typeof JobServiceService>
   ids: Client<typeof IdServiceService>
@@ -68,6 +71,7 @@ export interface Services {
   sessions: Client<typeof SessionServiceService>
   signInLinks: Client<typeof SignInLinkServiceService>
   oidc: Client<typeof OidcServiceService>
+  passkeys: Client<typeof PasskeyServiceService>
   playbackPolicies: Client<typeof PlaybackPolicyServiceService>
   playbackRules: Client<typeof PlaybackRulesServiceService>
   playbackSessions: Client<typeof PlaybackSessionServiceService>
@@ -110,6 +114,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     thirdPartyTokens: channels.auth.client(ThirdPartyTokenServiceService),
     audit: channels.auth.client(AuditServiceService),
     videos: channels.catalogue.client(VideoServiceService),
+    publicVideos: channels.catalogue.client(PublicVideoServiceService),
     media: channels.catalogue.client(MediaServiceService),
     jobs: channels.catalogue.client(JobServiceService),
     ids: channels.catalogue.client(IdServiceService),
@@ -121,6 +126,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     sessions: channels.auth.client(SessionServiceService),
     signInLinks: channels.auth.client(SignInLinkServiceService),
     oidc: channels.auth.client(OidcServiceService),
+    passkeys: channels.auth.client(PasskeyServiceService),
     playbackPolicies: channels.catalogue.client(PlaybackPolicyServiceService),
     playbackRules: channels.catalogue.client(PlaybackRulesServiceService),
     playbackSessions: channels.catalogue.client(PlaybackSessionServiceService),

@@ -73,8 +73,8 @@ export function createEventQueue(store: EventStore, name: string): EventQueue {
 }
 
 /**
- * Shortens a queue by one event: merges the two oldest adjacent `progress` events of one view. If no
- * such events exist, it removes the oldest event.
+ * Shortens a queue by one event: merges the two oldest adjacent `progress` events of one view. If
+ * no such events exist, it removes the oldest event.
  */
 function mergeOldestEvents(events: readonly ViewEvent[]): ViewEvent[] {
   const isProgress = (event: ViewEvent | undefined) => event?.type === 'progress'

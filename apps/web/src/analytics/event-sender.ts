@@ -96,7 +96,9 @@ function queueStoredEvents(store: Storage | undefined, push: (event: ViewEvent) 
   }
 }
 
-/** Returns the session storage, or undefined in frames with an opaque origin, which have no storage. */
+/**
+ * Returns the session storage, or undefined in frames with an opaque origin, which have no storage.
+ */
 function getSessionStorage(): Storage | undefined {
   try {
     return window.sessionStorage

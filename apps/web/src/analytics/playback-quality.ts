@@ -13,7 +13,9 @@ export interface QualityMeter {
   onRequest(now: number): void
   /** Called when the picture begins to move. */
   onPlaying(now: number): void
-  /** Called when playback begins to wait for data. A wait after a seek does not count as a stall. */
+  /**
+   * Called when playback begins to wait for data. A wait after a seek does not count as a stall.
+   */
   onWaiting(now: number): void
   /** Called when the picture stops because playback is paused, seeks or has ended. */
   onStop(now: number): void

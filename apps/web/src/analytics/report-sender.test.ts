@@ -17,7 +17,7 @@ function createFixture(statuses: number[]) {
   return { sender, posts, beacons }
 }
 
-test('lines of the same seconds are sent together, and once', async () => {
+test('lines that are added within 3 s are sent together, and once', async () => {
   const { sender, posts, beacons } = createFixture([])
   sender.send('a\n')
   sender.send('b\nc\n')

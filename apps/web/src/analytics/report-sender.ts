@@ -6,16 +6,20 @@ const SEND_DELAY_MS = 3_000
 const MIN_RETRY_DELAY_MS = 10_000
 const MAX_RETRY_DELAY_MS = 60_000
 const TIMEOUT_MS = 15_000
-/** Maximum number of lines in the queue and in a request. Beyond it, the newest lines are dropped. */
+/**
+ * Maximum number of lines in the queue and in a request. Beyond it, the newest lines are dropped.
+ */
 export const MAX_LINES = 100
 
-/** Sends lines of CMCD reports, and retries until the server has stored or finally rejected them. */
+/**
+ * Sends lines of CMCD reports, and retries until the server has stored or finally rejected them.
+ */
 export interface ReportSender {
   /** Adds the lines of a report. */
   send(report: string): void
   /**
-   * Sends all lines at once by beacon, because the page may be closed. Lines of an active request are sent by both. The
-   * server ignores lines that arrive twice.
+   * Sends all lines at once by beacon, because the page may be closed. Lines of an active request
+   * are sent by both. The server ignores lines that arrive twice.
    */
   sendBeacon(): void
   /** Stops the timers. */

@@ -14,6 +14,8 @@ export interface ViewEvent {
   rewatched?: readonly Interval[]
   language?: string
   subtitle?: string
+  /** Host of the page that contains the player or has the link to it. */
+  referrer?: string
   qoe?: Quality
 }
 
@@ -25,7 +27,7 @@ const MAX_RANGES = 100
 
 /** Rounds times to milliseconds, drops ranges above `MAX_RANGES`, and removes empty fields. */
 export function normaliseEvent(event: ViewEvent): ViewEvent {
-  const { watched = [], rewatched = [], language, subtitle, qoe, position, ...rest } = event
+  const { watched = [], rewatched = [], language, subtitle, referrer, qoe, position, ...rest } = event
   return {
     ...rest,
     ...(position !== undefined && { position: roundToMilliseconds(position) }),
@@ -33,6 +35,7 @@ export function normaliseEvent(event: ViewEvent): ViewEvent {
     ...(rewatched.length > 0 && { rewatched: toRanges(rewatched) }),
     ...(language && { language }),
     ...(subtitle && { subtitle }),
+    ...(referrer && { referrer }),
     ...(qoe && Object.keys(qoe).length > 0 && { qoe }),
   }
 }

@@ -12,8 +12,9 @@ export interface PartsRecorder {
   /** Starts to count at this position, where the picture begins to move. */
   begin(position: number): void
   /**
-   * Counts the seconds up to this position, which playback has reached. `max` is the number of seconds that it can have advanced
-   * since the last call. A larger step is a seek and does not count.
+   * Counts the seconds up to this position, which playback has reached. `max` is the number of
+   * seconds that it can have advanced since the last call. A larger step is a seek and does not
+   * count.
    */
   advance(position: number, max: number): void
   /** Stops to count until the next `begin`, because playback stops or seeks. */

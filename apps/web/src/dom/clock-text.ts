@@ -7,8 +7,8 @@ export function formatClock(seconds: number): string {
 }
 
 /**
- * Formats a duration, rounded to seconds, because the durations that players and servers measure differ by a few
- * hundredths of a second.
+ * Formats a duration, rounded to seconds, because the durations that players and servers measure
+ * differ by a few hundredths of a second.
  */
 export function formatDuration(seconds: number): string {
   return formatClock(Math.round(seconds))

@@ -15,8 +15,8 @@ export type ControlEvent =
   | 'ratechange'
 
 /**
- * `loading`: the record or the media are not known yet. `waiting`: the viewer sees a message, a form or
- * another video instead of the video. `playable`: commands for the video are executed.
+ * `loading`: the record or the media are not known yet. `waiting`: the viewer sees a message, a
+ * form or another video instead of the video. `playable`: commands for the video are executed.
  */
 export type ControlStatus = 'loading' | 'waiting' | 'playable'
 

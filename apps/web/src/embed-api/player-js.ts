@@ -11,7 +11,7 @@ const GETTERS = ['getPaused', 'getMuted', 'getVolume', 'getDuration', 'getCurren
 const [REFUSED, INVALID_METHOD] = [1, 2]
 const METHODS: readonly string[] = [...SETTERS, ...GETTERS, 'addEventListener', 'removeEventListener']
 
-/** Speaks the protocol of player.js, in which messages are JSON texts. */
+/** Implements the protocol of player.js, in which messages are JSON texts. */
 export function createPlayerJs(control: PlayerControl, post: (message: string) => void) {
   /** Listener ids by event. */
   const listeners = new Map<string, Set<string>>()
@@ -73,8 +73,8 @@ export function createPlayerJs(control: PlayerControl, post: (message: string) =
 }
 
 /**
- * Message that the library waits for before it sends one. It has no data of the video. The library compares
- * `src` with the complete `src` of its frame.
+ * Message that the library waits for before it sends one. It has no data of the video. The library
+ * compares `src` with the complete `src` of its frame.
  */
 export function createReadyMessage(listener?: string): string {
   return createMessage('ready', { src: location.href, events: EVENTS, methods: METHODS }, listener)

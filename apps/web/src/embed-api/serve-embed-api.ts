@@ -6,7 +6,10 @@ import { createPlayerJs, createReadyMessage } from './player-js.ts'
 
 /** Milliseconds between two `timeupdate` events. */
 const TIMEUPDATE_MS = 250
-/** Milliseconds that `play` waits for the video, before it counts as blocked by the browser. */
+/**
+ * Milliseconds that the command `play` waits for a rejection by the browser. Afterwards it counts
+ * as executed.
+ */
 const PLAY_TIMEOUT_MS = 90
 
 export interface ServedPlayer {
@@ -24,13 +27,17 @@ export interface ServedPlayer {
 /** Executes the commands of the page that embeds the player, and sends it the events. */
 export function serveEmbedApi(player: ServedPlayer, parent: Window, signal: AbortSignal): void {
   const { control, whenFirstState, readSettings, readMessage, onMessage } = player
-  /** Origin of the page, as soon as it has sent an allowed message. Events are sent to no other page. */
+  /**
+   * Origin of the page, as soon as it has sent an allowed message. Events are sent to no other
+   * page.
+   */
   let origin: string | undefined
   let lastTimeMs = Number.NEGATIVE_INFINITY
   // Origins such as that of a `data:` URL are `null`, which is not a target.
   const post = (message: ResultMessage | EventMessage | string, to: string) => parent.postMessage(message, to === 'null' ? '*' : to)
   const isAllowed = (sender: string) => isAllowedOrigin(sender, location.origin, readSettings())
-  // The settings differ between the videos of a player, so the page may be allowed for some of them only.
+  // The settings differ between the videos of a player, so the page may be allowed for some of them
+  // only.
   const readState = (to: string) => (isAllowed(to) ? { state: control.readState() } : {})
   const sendEvent = (event: PlayerEventName, extra: Partial<EventMessage> = {}) => {
     if (origin === undefined) return
@@ -123,12 +130,15 @@ async function execute(control: PlayerControl, command: Command): Promise<void> 
   }
 }
 
-/** A duration of 0 is unknown. */
+/** Returns whether a position is after the end. A duration of 0 means that it is unknown. */
 function isBehindEnd(seconds: number, duration: number): boolean {
   return duration > 0 && seconds > Math.ceil(duration)
 }
 
-/** Browsers report that they block sound at once. A video that only has to load is not blocked. */
+/**
+ * Rejects with `autoplay_blocked` if the browser does not allow playback. Browsers report this at
+ * once, so a playback without a result after `PLAY_TIMEOUT_MS` is still loading.
+ */
 async function play(control: PlayerControl): Promise<void> {
   const wait = new Promise<'waiting'>((resolve) => setTimeout(() => resolve('waiting'), PLAY_TIMEOUT_MS))
   const result = await Promise.race([

@@ -25,7 +25,7 @@ export function readEmbed(script: string, data: Readonly<Record<string, string |
   }
 }
 
-/** An invalid length is reported to the author of the page, and the default is used. */
+/** Returns a CSS length. Reports an invalid length in the console and returns undefined. */
 function parseCssLength(attribute: string, length: string | undefined): string | undefined {
   if (length === undefined) return undefined
   const [, digits, percent] = /^(\d+)(%?)$/.exec(length) ?? []

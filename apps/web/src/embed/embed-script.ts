@@ -17,8 +17,8 @@ if (script instanceof HTMLScriptElement) {
 }
 
 /**
- * Inserts the player into the element with the requested id as soon as the page has it. Without an id,
- * it inserts the player after the script element.
+ * Inserts the player into the element with the requested id as soon as the page has it. Without an
+ * id, it inserts the player after the script element.
  */
 function insertPlayer(script: HTMLScriptElement): void {
   const embed = readEmbed(script.src, script.dataset)

@@ -5,8 +5,8 @@ import { createPlayerFrame } from './player-frame.ts'
 const FACADE = 'div[data-vitascope-video]'
 
 /**
- * Shows a poster with a play button in every façade of the page, also in those that are added later.
- * The player is loaded after a click. `script` is the URL of the embed script.
+ * Shows a poster with a play button in every façade of the page, also in those that are added
+ * later. The player is loaded after a click. `script` is the URL of the embed script.
  */
 export function showFacades(page: Document, script: string): void {
   const show = (root: ParentNode) => {
@@ -26,8 +26,9 @@ export function showFacades(page: Document, script: string): void {
 }
 
 /**
- * Fills an element. The shadow root separates the styles from those of the page, and replaces a link
- * in the element. Styles are set by script, because a Content-Security-Policy never blocks that.
+ * Fills an element. The shadow root separates the styles from those of the page, and replaces a
+ * link in the element. Styles are set by script, because a Content-Security-Policy never blocks
+ * that.
  */
 function showFacade(element: HTMLElement, script: string): void {
   if (element.shadowRoot) return
@@ -51,7 +52,8 @@ function showFacade(element: HTMLElement, script: string): void {
     const waiting = createPart(page, 'waiting')
     frame.addEventListener('load', () => waiting.remove(), { once: true })
     root.replaceChildren(poster, waiting, frame)
-    // The focused button has been removed. The keys of the player work at once.
+    // The focused button was removed, so the focus moves to the frame, where the keys of the player
+    // work.
     frame.focus()
   })
 }

@@ -1,8 +1,8 @@
 import { asFlag, asNumber, asObject, asText } from '../video/json-values.ts'
 
 /**
- * A card over the picture. The `code` field of an overlay is ignored: this player does not execute
- * it.
+ * A card over the picture. The field `link_javascript_code` of an overlay is ignored: this player
+ * does not execute it.
  */
 export interface Overlay {
   title: string
@@ -16,7 +16,7 @@ export interface Overlay {
   atEnd: boolean
   /** Range in seconds. It is undefined if the overlay is not shown during playback. */
   during: { start: number; end: number } | undefined
-  /** Width in pixels. 0 if the picture has its natural size. */
+  /** Width of the card in pixels. 0 for the default width. */
   width: number
 }
 
@@ -42,8 +42,8 @@ function readOverlay(overlay: Record<string, unknown>, page: string): Overlay {
 }
 
 /**
- * Returns the overlays that are shown at a position, each for at least one second, to a viewer who reads
- * these languages.
+ * Returns the overlays that are shown at a position, each for at least one second, to a viewer who
+ * reads these languages.
  */
 export function filterDueOverlays(
   overlays: readonly Overlay[],
@@ -67,7 +67,10 @@ function toLinkUrl(address: string): string {
   return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? new URL(address).href : ''
 }
 
-/** Returns the URL of an image, or an empty string for images of other hosts, which the Content-Security-Policy of the page blocks. */
+/**
+ * Returns the URL of an image, or an empty string for images of other hosts, which the
+ * Content-Security-Policy of the page blocks.
+ */
 function toImageUrl(path: string, page: string): string {
   if (path === '' || !URL.canParse(path, page)) return ''
   const image = new URL(path, page)

@@ -2,15 +2,19 @@ import { pause } from '../recovery/pause.ts'
 import type { VideoResult } from '../video/page-state.ts'
 import { readPageFacts } from './page-facts.ts'
 
-/** Header with the URL of the page that embeds this one. The server decides by it instead of `Referer`. */
+/**
+ * Header with the URL of the page that embeds this one. The server decides by it instead of
+ * `Referer`.
+ */
 const EMBEDDER = 'X-Vitascope-Embedder'
 const TIMEOUT_MS = 10_000
 const RETRY_DELAY_MS = 2_000
 
 /**
- * Requests the player page of another video, as the page that embeds this one would. Returns the result that is known
- * from the page if its rules do not allow it, or if there is no such video. It is repeated until the server has decided,
- * because the files of the video are served to every page that was shown.
+ * Checks whether the page that embeds this one may show another video: requests the player page of
+ * that video with the URL of the embedding page. Returns the result if the rules of the video do
+ * not allow it or if there is no such video, otherwise undefined. The request is repeated until the
+ * server has decided, because the server sends the files of the video without this check.
  */
 export async function checkEmbedder(
   videoId: string,

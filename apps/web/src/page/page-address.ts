@@ -67,8 +67,8 @@ export function withToken(address: string, token: string | undefined, page: stri
 }
 
 /**
- * Replaces the token in the path of a file, `/delivery/{id}/{version}~{token}/…`. Playlists that were loaded with an
- * earlier token list files with that token.
+ * Replaces the token in the path of a file, `/delivery/{id}/{version}~{token}/…`. Playlists that
+ * were loaded with an earlier token list files with that token.
  */
 export function replaceToken(address: string, token: string | undefined): string {
   return token === undefined ? address : address.replace(/(\/delivery\/(?:presentation\/)?\d+\/[a-z0-9]+~)[\w.-]+\//, `$1${token}/`)

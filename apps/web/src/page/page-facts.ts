@@ -11,8 +11,9 @@ export interface PageFacts {
 }
 
 /**
- * Reads `<meta name="vitascope:shows" content="video" />`. For an expired video, `vitascope:expired`
- * has the message for viewers, and `vitascope:denied` for a video whose rules deny this page.
+ * Reads `<meta name="vitascope:shows" content="video" />`. For an expired video,
+ * `vitascope:expired` has the message for viewers, and `vitascope:denied` for a video whose rules
+ * deny this page.
  */
 export function readPageFacts(page: ParentNode): PageFacts {
   const readMeta = (name: string) => page.querySelector(`meta[name="vitascope:${name}"]`)?.getAttribute('content') ?? undefined

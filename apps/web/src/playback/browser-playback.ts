@@ -31,10 +31,13 @@ export function playNatively(address: string, options: PlaybackOptions): Playbac
   let isLoaded = false
   let isReloading = false
   let reloadedAt = Number.NEGATIVE_INFINITY
-  /** The viewer's intent. The browser also pauses by itself when it stops loading. */
-  let wantsToPlay = options.resume?.isPlaying ?? false
+  /**
+   * Whether the viewer has started playback. The browser also pauses by itself when it stops
+   * loading.
+   */
+  let shouldPlay = options.resume?.isPlaying ?? false
 
-  const readCurrentPoint = () => ({ ...readResumePoint(video, undefined), isPlaying: wantsToPlay })
+  const readCurrentPoint = () => ({ ...readResumePoint(video, undefined), isPlaying: shouldPlay })
   const load = async (resume?: ResumePoint) => {
     admission = await recovery.admit(signal)
     // The browser repeats requests by itself. The repeated request may have succeeded meanwhile.
@@ -86,14 +89,14 @@ export function playNatively(address: string, options: PlaybackOptions): Playbac
   video.addEventListener(
     'play',
     () => {
-      wantsToPlay = true
+      shouldPlay = true
     },
     { signal },
   )
   video.addEventListener(
     'pause',
     () => {
-      if (video.error === null) wantsToPlay = false
+      if (video.error === null) shouldPlay = false
     },
     { signal },
   )

@@ -79,7 +79,7 @@ function createCaptionTracks(
     toggle() {
       const tracks = listTracks()
       if (chosenIndex() >= 0) return choose(-1)
-      const index = findPreferredTrack(tracks, { chosenTrack: lastShown ?? preference.lastLanguage() }, () => 0)
+      const index = findPreferredTrack(tracks, { chosenTrack: lastShown ?? preference.lastShownTrack() }, () => 0)
       if (tracks.length > 0) choose(index)
     },
   }

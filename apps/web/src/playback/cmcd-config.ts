@@ -3,16 +3,19 @@ import type { RenditionSwitch, ReportedView } from './playback.ts'
 
 type CmcdReporter = Parameters<NonNullable<CMCDControllerConfig['reporterCallback']>>[0]
 
-/** Custom event and keys, as `POST /v2/analytics/cmcd` reads them. CMCD has no key for the height of a picture. */
+/**
+ * Custom event and keys, as `POST /v2/analytics/cmcd` reads them. CMCD has no key for the height of
+ * a picture.
+ */
 const SWITCH_EVENT = 'rendition-switch'
 const FROM_HEIGHT = 'com.vitascope-from'
 const TO_HEIGHT = 'com.vitascope-to'
 const POSITION = 'com.vitascope-position'
 
 /**
- * Returns the settings with which hls.js reports play states and errors (CMCD version 2, event mode),
- * a function that reports switches, and one that ends the reports. Requests for media carry no CMCD, because their addresses are
- * signed or cached.
+ * Returns the settings with which hls.js reports play states and errors (CMCD version 2, event
+ * mode), a function that reports switches, and one that ends the reports. Requests for media carry
+ * no CMCD, because their addresses are signed or cached.
  */
 export function createCmcdConfig(
   { viewId, videoId, send }: ReportedView,
@@ -36,7 +39,8 @@ export function createCmcdConfig(
           batchSize: 1,
         },
       ],
-      // The sender has a bounded queue and retries. hls.js would repeat failed reports with each new event.
+      // The sender has a bounded queue and retries. hls.js would repeat failed reports with each
+      // new event.
       loader: async ({ body }) => {
         if (typeof body === 'string') send(body)
         return { status: 202 }

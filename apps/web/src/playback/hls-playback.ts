@@ -94,7 +94,8 @@ export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
     readChoices: () => (fallback ? fallback.readChoices() : readChoices(hls)),
     end() {
       if (fallback) return fallback.end()
-      // Otherwise the browser reports an error if it was about to load the address that hls.js now revokes.
+      // Otherwise the browser reports an error if it was about to load the address that hls.js now
+      // revokes.
       video.removeAttribute('src')
       video.load()
       hls.destroy()

@@ -20,7 +20,10 @@ export interface Source {
   captionsOnLoad: CaptionsOnLoad
   captionPreference: CaptionPreference
   quality: QualityRule
-  /** Returns the URL of a file with the current token, which may have been renewed since its playlist was loaded. */
+  /**
+   * Returns the URL of a file with the current token, which may have been renewed since its
+   * playlist was loaded.
+   */
   withCurrentToken: (url: string) => string
 }
 
@@ -87,7 +90,10 @@ export interface RenditionSwitch {
 export interface PlaybackEvents {
   /** Called when the choices of the menus have changed. */
   onChange: () => void
-  /** Called when the picture continues in a rendition of another height. The first rendition does not count. */
+  /**
+   * Called when the picture continues in a rendition of another height. The first rendition does
+   * not count.
+   */
   onSwitch: () => void
   onFailure: (failure: PlaybackFailure, resume: ResumePoint) => void
   /** Called when a file was rejected (401, 403, 404, 410). */
@@ -105,8 +111,8 @@ export interface PlaybackOptions {
 }
 
 /**
- * Reads the state of a playback. Call it before the source is detached, which resets position, rate and play
- * state.
+ * Reads the state of a playback. Call it before the source is detached, which resets position, rate
+ * and play state.
  */
 export function readResumePoint(video: HTMLVideoElement, playback: Playback | undefined): ResumePoint {
   return {

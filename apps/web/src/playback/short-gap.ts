@@ -1,5 +1,5 @@
-/** Seconds; slightly more than the 0.25 s by which hls.js looks ahead for a segment. */
-const MAX_GAP = 0.3
+/** Slightly more than the 0.25 s by which hls.js looks ahead for a segment. */
+const MAX_GAP_SECONDS = 0.3
 
 /**
  * Seeks over a short gap between the position and the buffered media after it. Without a gap it
@@ -13,7 +13,7 @@ export function skipShortGap(video: Pick<HTMLVideoElement, 'buffered' | 'current
   for (let range = 0; range < buffered.length; range++) {
     if (buffered.end(range) <= currentTime) continue
     const start = buffered.start(range)
-    if (start > currentTime && start - currentTime <= MAX_GAP) video.currentTime = start
+    if (start > currentTime && start - currentTime <= MAX_GAP_SECONDS) video.currentTime = start
     return
   }
 }

@@ -16,13 +16,13 @@ export interface CaptionTrackName {
   language: string
 }
 
-/** The viewer's choice of captions. It survives the list that it was chosen from. */
+/** The viewer's choice of captions. It also applies to other lists of captions. */
 export interface CaptionPreference {
   chosenTrack: CaptionTrackName | 'off' | undefined
   /** Called after the viewer has chosen. */
   onChosen(): void
-  /** Returns the track that captions had when they were on the last time. */
-  lastLanguage(): CaptionTrackName | undefined
+  /** Returns the captions that were shown most recently. */
+  lastShownTrack(): CaptionTrackName | undefined
 }
 
 /**

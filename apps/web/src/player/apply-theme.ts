@@ -18,6 +18,7 @@ export function applyTheme(shell: PlayerShell, record: VideoRecord, toMediaUrl: 
   video.lang = record.language
   const title = frame.querySelector<HTMLElement>('.title')
   if (title) title.lang = record.language
+  for (const button of frame.querySelectorAll('.row .share, .row .download')) button.remove()
   const buttons = [
     ...(settings.sharing && record.shareAddress !== '' ? [createShareButton(shell, record.shareAddress)] : []),
     ...(record.downloadLink === '' ? [] : [createDownloadLink(toMediaUrl(record.downloadLink))]),

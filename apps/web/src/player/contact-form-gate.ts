@@ -50,7 +50,10 @@ interface Answers {
   consent: boolean
 }
 
-/** Without a `<form>`, because a sandboxed frame without `allow-forms` must still be able to submit. */
+/**
+ * Creates the fields without a `<form>`, because a sandboxed frame without `allow-forms` must still
+ * be able to submit.
+ */
 function createFields(form: ContactForm) {
   const element = document.createElement('div')
   element.className = 'contact'
@@ -157,7 +160,7 @@ async function submit(form: ContactForm, videoId: string, answers: Answers, sign
       signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
     })
     if (response.ok) return 'sent'
-    // The form was deleted after the page was loaded.
+    // The form was deleted after the page was loaded, so the viewer need not fill it in.
     if (response.status === 404) return 'sent'
     if (response.status === 429) return { failure: 'tooManyAttempts' }
     if (response.status >= 500) return { failure: 'serverUnreachable' }

@@ -62,7 +62,10 @@ const failureTexts: Readonly<Record<AccessFailure, TextKey>> = {
   unreachable: 'serverUnreachable',
 }
 
-/** Creates the field and its button without a `<form>`, because a sandboxed frame without `allow-forms` must still be able to submit. */
+/**
+ * Creates the field and its button without a `<form>`, because a sandboxed frame without
+ * `allow-forms` must still be able to submit.
+ */
 function createPasswordField() {
   const row = document.createElement('div')
   row.className = 'password'

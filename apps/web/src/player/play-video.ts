@@ -118,6 +118,8 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { setStory
     })
   }
   const onFailure = (failure: PlaybackFailure, resume: ResumePoint) => {
+    // The player may show another video by now.
+    if (signal.aborted) return
     const message = toFailureMessage(failure, video)
     playback?.end()
     viewTracker.onFailure('media')
@@ -133,8 +135,8 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { setStory
     if (failure.kind === 'missing') void watchFile(failure.address, fileWatch.signal).then((isBack) => isBack && retry())
   }
   /**
-   * Finds the reason why the server rejects a file. The record shows whether the files have moved, or
-   * whether the video is no longer available to this viewer.
+   * Finds the reason why the server rejects a file. The record shows whether the files have moved,
+   * or whether the video is no longer available to this viewer.
    */
   const checkRejection = async (): Promise<RejectionVerdict> => {
     const state = toPageState(await fetchVideo(videoId, signal), options.token() !== undefined)
@@ -220,7 +222,10 @@ function shareResult(milliseconds: number, checkRejection: () => Promise<Rejecti
   }
 }
 
-/** Browsers allow only muted autoplay until the viewer interacts with the page. */
+/**
+ * Starts playback. Many browsers allow only muted playback until the viewer interacts with the
+ * page.
+ */
 async function startAutoplay(video: HTMLVideoElement): Promise<void> {
   try {
     await video.play()

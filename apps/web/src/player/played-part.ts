@@ -7,19 +7,19 @@ export interface PlayedPart {
   loop: boolean
 }
 
-/** Tolerance in seconds: the position is read about four times per second. */
-const END_TOLERANCE = 0.3
+/** Tolerance, because the position is read only about four times per second. */
+const END_TOLERANCE_SECONDS = 0.3
 
 /**
- * Stops or repeats the video at the end of the part. A viewer who seeks beyond the end can watch the
- * rest.
+ * Stops or repeats the video at the end of the part. A viewer who seeks beyond the end can watch
+ * the rest.
  */
 export function keepToPart(video: HTMLVideoElement, { start, end, loop }: PlayedPart, signal: AbortSignal): void {
   video.loop = loop && start === 0 && end === undefined
   if (video.loop) return
   let hasSoughtBeyond = false
   const onSeeking = () => {
-    hasSoughtBeyond = end !== undefined && video.currentTime > end + END_TOLERANCE
+    hasSoughtBeyond = end !== undefined && video.currentTime > end + END_TOLERANCE_SECONDS
   }
   const onTime = () => {
     if (end === undefined || hasSoughtBeyond || video.paused || video.currentTime < end) return

@@ -11,7 +11,10 @@ export interface ControlledPlayer {
   load: PlayerControl['load']
 }
 
-/** Milliseconds after which a playback counts as playable although the browser has not loaded its metadata. */
+/**
+ * Milliseconds after which a playback counts as playable although the browser has not loaded its
+ * metadata.
+ */
 const METADATA_TIMEOUT_MS = 3_000
 
 /** Controls the player for a page that embeds it. */
@@ -77,8 +80,9 @@ export function createPlayerControl({ shell, readVideo, isWaiting, load }: Contr
 }
 
 /**
- * The duration and the tracks of a playback are known when its metadata are. Some browsers load them only
- * after the start, so their absence delays the status `playable` by at most `METADATA_TIMEOUT_MS`.
+ * The duration and the tracks of a playback are known when its metadata are loaded. Some browsers
+ * load them only after the start, so their absence delays the status `playable` by at most
+ * `METADATA_TIMEOUT_MS`.
  */
 function createStatusReader({ frame, video, source }: PlayerShell, isWaiting: () => boolean): () => ControlStatus {
   let timedOut: PlayerShell['source']['playback']
@@ -145,7 +149,8 @@ function listenToPlayer(
   listener: (event: ControlEvent) => void,
   signal: AbortSignal,
 ): void {
-  // The videos before and after the video are not those that the page has embedded.
+  // Events of the videos before and after the video are not reported: the page has not embedded
+  // these.
   const report = (event: ControlEvent) => frame.dataset['roll'] === undefined && listener(event)
   for (const event of ['play', 'pause', 'timeupdate', 'progress', 'ended', 'volumechange', 'ratechange'] as const) {
     video.addEventListener(event, () => report(event), { signal })
@@ -161,7 +166,7 @@ function listenToPlayer(
   }
   source.onChange.addEventListener('change', compare, { signal })
   for (const event of ['timeupdate', 'resize', 'seeking']) video.addEventListener(event, compare, { signal })
-  // The picture has another size after the player itself has changed the quality.
+  // If the player changes the quality automatically, only the size of the picture changes.
   video.addEventListener('resize', () => report('qualitychange'), { signal })
   video.textTracks.addEventListener('change', compare, { signal })
 }

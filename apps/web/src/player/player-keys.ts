@@ -6,8 +6,8 @@ const VOLUME_STEP = 0.05
 const RATE_STEP = 0.25
 
 /**
- * Returns the listener for keys anywhere in the page, which has only one player. Keys that the focused
- * element uses itself are ignored.
+ * Returns the listener for keys anywhere in the page, which has only one player. Keys that the
+ * focused element uses itself are ignored.
  */
 export function createPlayerKeys(
   { frame, controller, video, source }: PlayerShell,

@@ -14,7 +14,7 @@ export interface PlayerShell {
   frame: HTMLElement
   controller: MediaController
   video: HTMLVideoElement
-  /** What the controls show. `playVideo` replaces its parts. */
+  /** State that the controls show. `playVideo` replaces its parts. */
   source: PlayerSource
   setTitle(text: string): void
   showNotice(heading: string, detail: string, extras?: NoticeExtras): void
@@ -23,8 +23,8 @@ export interface PlayerShell {
   /** Shows a short text above the video. An empty text removes it. */
   showBadge(text: string): void
   /**
-   * Sets the duration of the complete video in seconds while only a part of it can be played. 0 means
-   * that the duration of the media is complete.
+   * Sets the duration of the complete video in seconds while only a part of it can be played. 0
+   * means that the duration of the media is complete.
    */
   setDuration(seconds: number): void
 }
@@ -38,7 +38,7 @@ export interface NoticeExtras {
   retry?: (() => void) | undefined
 }
 
-/** The controls have the texts of the page's language, so they are built when the player is. */
+/** Returns the markup of the player, with texts in the current language of the page. */
 const markup = () => `
 <div class="frame" data-shows="notice">
   <media-controller class="stage" nodefaultstore nohotkeys gesturesdisabled nomutedpref nosubtitleslangpref

@@ -5,13 +5,16 @@ import { formatTextTrackObj } from 'media-chrome/dist/utils/captions.js'
 import type { Playback } from '../playback/playback.ts'
 import type { Chapter } from '../video/video-record.ts'
 
-/** What the controls show besides the state of the `<video>`. */
+/** State that the controls show in addition to that of the `<video>`. */
 export interface PlayerSource {
   playback: Playback | undefined
   /** Duration of the complete video in seconds while only a part can be played, or 0. */
   duration: number
   chapters: readonly Chapter[]
-  /** Has an event `change` after each change of the other fields, and of the choices of the playback. */
+  /**
+   * Has an event `change` after each change of the other fields, and of the choices of the
+   * playback.
+   */
   onChange: EventTarget
 }
 
@@ -20,8 +23,8 @@ const AUTO = 'auto'
 
 /**
  * Creates the state of the controls. The state of the `<video>` is read by media-chrome. Qualities,
- * audio tracks, captions and chapters come from the playback and the record, because a `<video>` that
- * hls.js fills does not have them.
+ * audio tracks, captions and chapters come from the playback and the record, because a `<video>`
+ * that hls.js fills does not have them.
  */
 export function createPlayerStore(video: HTMLVideoElement, frame: HTMLElement, source: PlayerSource): MediaStore {
   const updatedBySource = {
@@ -79,8 +82,8 @@ export function createPlayerStore(video: HTMLVideoElement, frame: HTMLElement, s
       isTurningOff = false
       changeSource(source, ({ captions }) => captions.choose(index))
     },
-    // The menu of media-chrome sends this request also before it requests another track. It requests
-    // the track `off` after it.
+    // The menu of media-chrome sends this request also before it requests another track. It
+    // requests the track `off` after it.
     mediadisablesubtitlesrequest: () => {
       isTurningOff = true
       queueMicrotask(() => isTurningOff && changeSource(source, ({ captions }) => captions.choose(-1)))

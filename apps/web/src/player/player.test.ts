@@ -214,7 +214,7 @@ test.each([
   expect(formatClock(seconds)).toBe(text)
 })
 
-test('lengths that differ by less than a tenth of a second are shown as the same text', () => {
+test('durations are rounded to seconds', () => {
   expect([11.98, 12.04].map(formatDuration)).toEqual(['0:12', '0:12'])
   expect(formatDuration(Number.NaN)).toBe('0:00')
 })

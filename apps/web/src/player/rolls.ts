@@ -16,8 +16,8 @@ export interface RollOptions extends Pick<PlayOptions, 'captionPreference'> {
 }
 
 /**
- * Plays videos before or after a video. Each of them is skipped if it cannot be played, because it must
- * not prevent the video itself. Resolves at the end, with whether something was played.
+ * Plays videos before or after a video. Each of them is skipped if it cannot be played, because it
+ * must not prevent the video itself. Resolves at the end, with whether something was played.
  */
 export async function playRolls(options: RollOptions, signal: AbortSignal): Promise<boolean> {
   const { shell, videoIds, kind } = options

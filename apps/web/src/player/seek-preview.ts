@@ -86,8 +86,8 @@ export function wireSeekPreview(
 }
 
 /**
- * Calls `onSeek` when an arrow key seeks, regardless of the focus, and `onIdle` `PREVIEW_MS` after the last
- * key.
+ * Calls `onSeek` when an arrow key seeks, regardless of the focus, and `onIdle` `PREVIEW_MS` after
+ * the last key.
  */
 function onKeySeek(video: HTMLVideoElement, onSeek: (seconds: number) => void, onIdle: () => void, signal: AbortSignal): void {
   let lastPressTime = Number.NEGATIVE_INFINITY
@@ -122,8 +122,8 @@ function drawTile(element: HTMLElement, { picture, x, y, width, height }: Storyb
 }
 
 /**
- * Loads the tiles, after an outage if necessary. Returns an empty list if the storyboard is missing,
- * because the bar works without pictures.
+ * Loads the tiles, after an outage if necessary. Returns an empty list if the storyboard is
+ * missing, because the bar works without pictures.
  */
 async function loadStoryboard(address: string, recovery: ConnectionRecovery, signal: AbortSignal): Promise<StoryboardTile[]> {
   const load = async () => {

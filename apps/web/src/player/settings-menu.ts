@@ -15,8 +15,8 @@ export interface MenuChoices {
 }
 
 /**
- * Fills the settings menu, which opens at its first level each time. Returns the function that shows the
- * parts that have choices.
+ * Fills the settings menu, which opens at its first level each time. Returns the function that
+ * shows the parts that have choices.
  */
 export function buildSettingsMenu({ frame }: PlayerShell, actions: PlayerActions, signal: AbortSignal): (choices: MenuChoices) => void {
   const menu = requireElement(frame, '.settings', HTMLElement)

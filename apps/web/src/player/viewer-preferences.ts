@@ -6,13 +6,13 @@ export const captionStyles = ['captionStyleBox', 'captionStyleContrast', 'captio
 export type CaptionSize = (typeof captionSizes)[number]
 export type CaptionStyle = (typeof captionStyles)[number]
 
-/** Choices of the viewer that the browser remembers for all videos of this server. */
+/** Choices of the viewer that the browser stores for all videos of this server. */
 export interface ViewerPreferences {
   captionSize: CaptionSize
   captionStyle: CaptionStyle
   /** Undefined until the viewer has chosen captions. */
   captions: CaptionTrackName | 'off' | undefined
-  /** Captions that were on the last time. */
+  /** Captions that were shown most recently. */
   lastCaptions: CaptionTrackName | undefined
   /** Whether a playlist continues with its next video. */
   playNext: boolean
@@ -40,7 +40,7 @@ export function writePreferences(changes: Partial<ViewerPreferences>): void {
   }
 }
 
-/** The choice of captions, which is remembered for later videos. */
+/** Returns the viewer's choice of captions, which is stored for later videos. */
 export function createCaptionPreference(): CaptionPreference {
   const { captions, lastCaptions } = readPreferences()
   let last = lastCaptions
@@ -51,7 +51,7 @@ export function createCaptionPreference(): CaptionPreference {
       if (chosenTrack !== 'off') last = chosenTrack
       writePreferences({ captions: chosenTrack, lastCaptions: last })
     },
-    lastLanguage: () => last,
+    lastShownTrack: () => last,
   }
   return preference
 }

@@ -9,6 +9,7 @@ import type { EmbedApiSettings } from '../video/embed-api-settings.ts'
 import { fetchVideo } from '../video/fetch-video.ts'
 import { type PageState, toPageState, type VideoResult } from '../video/page-state.ts'
 import type { VideoRecord } from '../video/video-record.ts'
+import { applyTheme } from './apply-theme.ts'
 import { requestContact, wasSubmitted } from './contact-form-gate.ts'
 import { focusPlay } from './controls.ts'
 import { requestPassword } from './password-gate.ts'
@@ -16,6 +17,7 @@ import { playVideo } from './play-video.ts'
 import type { PlayedPart } from './played-part.ts'
 import { createPlayerControl } from './player-control.ts'
 import { buildShell, type PlayerShell } from './player-shell.ts'
+import { type PreviewedLook, withLook } from './previewed-look.ts'
 import { playRolls } from './rolls.ts'
 import { readSkin, type Skin } from './skin.ts'
 import { createCaptionPreference } from './viewer-preferences.ts'
@@ -64,6 +66,8 @@ export class VitascopePlayer extends HTMLElement {
   #isLoadedByPage = false
   #stop = new AbortController()
   #shell: PlayerShell | undefined
+  /** Look that the console shows before it is stored. */
+  #look: PreviewedLook | undefined
   readonly #captionPreference: CaptionPreference = createCaptionPreference()
   #endPlayback = () => {}
   /** Sets the URL of the storyboard for the seek bar. */
@@ -75,7 +79,9 @@ export class VitascopePlayer extends HTMLElement {
     this.open(this.videoId, this.autoplay)
   }
 
-  /** Controls of the player for a page that embeds it. Undefined before the player is in the page. */
+  /**
+   * Controls of the player for a page that embeds it. Undefined before the player is in the page.
+   */
   createControl(): PlayerControl | undefined {
     if (!this.#shell) return undefined
     return createPlayerControl({
@@ -98,6 +104,12 @@ export class VitascopePlayer extends HTMLElement {
   /** Returns the settings of the current video about pages that embed it. */
   readEmbedApiSettings(): EmbedApiSettings {
     return this.#record?.settings.embedApi ?? { isEnabled: true, domains: [] }
+  }
+
+  /** Shows another theme and profile than those of the video, until the page ends. Only the console calls it. */
+  preview(look: PreviewedLook): void {
+    this.#look = look
+    this.#showLook()
   }
 
   /**
@@ -145,6 +157,7 @@ export class VitascopePlayer extends HTMLElement {
         setTitle(shell, title)
       }
       shell.frame.dataset['skin'] = this.skin ?? ('record' in result ? readSkin(result.record.skin) : undefined) ?? 'akita'
+      this.#showLook()
       this.onState(state)
       this.#firstState.resolve()
       if (state.kind === 'playable') {
@@ -181,8 +194,8 @@ export class VitascopePlayer extends HTMLElement {
   }
 
   /**
-   * Shows the contact form and plays the videos before this one. Returns undefined if the signal aborts
-   * first.
+   * Shows the contact form and plays the videos before this one. Returns undefined if the signal
+   * aborts first.
    */
   async #prepare(
     shell: PlayerShell,
@@ -243,7 +256,9 @@ export class VitascopePlayer extends HTMLElement {
     this.#shell?.source.onChange.dispatchEvent(new Event('change'))
   }
 
-  /** Returns the token of the page address, or else the one that the viewer got for the password. */
+  /**
+   * Returns the token of the page address, or else the one that the viewer got for the password.
+   */
   #currentToken(): string | undefined {
     return this.token ?? this.#accessToken
   }
@@ -276,6 +291,14 @@ export class VitascopePlayer extends HTMLElement {
     shell.video.addEventListener('ended', () => void this.#finish(shell, record, signal), { signal: ownSignal })
     this.#endPlayback = () => end.abort()
     this.#setStoryboard = playing.setStoryboard
+    this.#showLook()
+  }
+
+  #showLook(): void {
+    if (!this.#shell || !this.#record || !this.#look) return
+    const record = withLook(this.#record, this.#look)
+    this.#shell.frame.dataset['skin'] = readSkin(record.skin) ?? 'akita'
+    applyTheme(this.#shell, record, (media) => withToken(media, this.#currentToken(), location.href), this.#stop.signal)
   }
 }
 
@@ -293,7 +316,7 @@ function isFinal(state: PageState): boolean {
 
 /**
  * Returns whether playback starts automatically because of the settings profile, or because the
- * password was entered.
+ * video is protected by a password.
  */
 function hasAutoplaySetting({ settings }: VideoRecord): boolean {
   return settings.autoplay || settings.passwordProtected

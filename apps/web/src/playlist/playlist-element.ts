@@ -132,7 +132,9 @@ function setLabels(root: ShadowRoot): void {
   requireElement(root, '.list', HTMLElement).setAttribute('aria-label', text('videos'))
 }
 
-/** Wires the button for playing the next video. Returns the function that reads the viewer's choice. */
+/**
+ * Wires the button for playing the next video. Returns the function that reads the viewer's choice.
+ */
 function wireContinueButton(root: ShadowRoot): () => boolean {
   const button = requireElement(root, '[data-does=continue]', HTMLButtonElement)
   let isOn = readPreferences().playNext

@@ -97,7 +97,7 @@ function moveFocus(event: KeyboardEvent, buttons: readonly HTMLButtonElement[]):
   const targets: Record<string, number> = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: buttons.length - 1 }
   const targetIndex = targets[event.key]
   if (index === -1 || targetIndex === undefined) return
-  // Also at the ends of the list: arrow keys in the list must not control the video.
+  // Arrow keys in the list must not control the video, not even at the ends of the list.
   event.preventDefault()
   buttons[targetIndex]?.focus()
 }

@@ -2,29 +2,41 @@
  * The state machine that decides when the requests of one playback may be sent.
  *
  * - `playing`: requests are sent immediately.
- * - `recovering`: a request failed because of an outage. This request and all later ones wait. A probe is sent after 1 s, then after
- *   1.5 s, 2.25 s and 3 s, then every 3 s; immediately on `retry()`, but never within 1 s of the last probe. A probe that fails with
- *   `Retry-After` delays the next probe, and a probe that hangs does not. After a probe that succeeds, the request that has waited longest
- *   is sent alone:
- *     - it succeeds, or it is aborted before it is sent and no other request waits: the state is `playing`, and all other requests are sent;
+ * - `recovering`: a request failed because of an outage. This request and all later ones wait. A
+ *   probe is sent after 1 s, then after 1.5 s, 2.25 s and 3 s, then every 3 s; immediately on
+ *   `retry()`, but never within 1 s of the last probe. A probe that fails with `Retry-After` delays
+ *   the next probe, and a probe that hangs does not. After a probe that succeeds, the request that
+ *   has waited longest is sent alone:
+ *     - it succeeds, or it is aborted before it is sent and no other request waits: the state is
+ *       `playing`, and all other requests are sent;
  *     - it fails: the probes and the growth of the delays continue.
  *
- * The module does not depend on hls.js or on the page. `recovering-loader.ts` and `browser-playback.ts` use it for their requests.
+ * The module does not depend on hls.js or on the page. `recovering-loader.ts` and
+ * `browser-playback.ts` use it for their requests.
  */
 export interface ConnectionRecovery {
   readonly isRecovering: boolean
   /** Number of recoveries that have ended with the state `playing`. */
   readonly endedRecoveries: number
-  /** Resolves when a request may be sent, at once while `playing`; rejects when the signal aborts. Each attempt needs its own admission. */
+  /**
+   * Resolves when a request may be sent, at once while `playing`; rejects when the signal aborts.
+   * Each attempt needs its own admission.
+   */
   admit(signal: AbortSignal): Promise<Admission>
   /** Sends the next probe now. */
   retry(): void
-  /** Resolves as soon as `endedRecoveries` is larger than the number; rejects when the signal aborts. */
+  /**
+   * Resolves as soon as `endedRecoveries` is larger than the number; rejects when the signal
+   * aborts.
+   */
   waitForEnd(endedRecoveries: number, signal: AbortSignal): Promise<void>
   end(): void
 }
 
-/** Permission to send one request. The caller reports the end of the request with one of the methods. */
+/**
+ * Permission to send one request. The caller reports the end of the request with one of the
+ * methods.
+ */
 export interface Admission {
   /** Reports that the server responded. A rejection counts as a response. */
   reportSuccess(): void

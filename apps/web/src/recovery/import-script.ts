@@ -1,8 +1,8 @@
 import type { ConnectionRecovery } from './connection-recovery.ts'
 
 /**
- * A part of the page's script cannot be loaded although the server responds: the server runs a newer
- * release than the page.
+ * Thrown if a part of the page's script cannot be loaded although the server responds, because the
+ * server runs a newer release than the page.
  */
 export class OutdatedPage extends Error {}
 

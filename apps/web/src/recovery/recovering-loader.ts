@@ -36,8 +36,9 @@ interface Outcome {
 /**
  * Returns a loader class for `hls.config.loader` that hides outages from hls.js. A request that
  * fails without a connection or a working server waits for the recovery and is then sent again.
- * hls.js regards it as one slow request. Without this loader, hls.js does not repeat requests without a
- * response: it penalises the rendition, tries all others at once, and stops loading permanently.
+ * hls.js regards it as one slow request. Without this loader, hls.js does not repeat requests
+ * without a response: it penalises the rendition, tries all others at once, and stops loading
+ * permanently.
  */
 export function createLoaderClass(Library: typeof Hls, { recovery, checkRejection, toCurrentUrl }: LoaderOptions): HlsConfig['loader'] {
   const Base = Library.DefaultConfig.loader
@@ -182,8 +183,8 @@ function computeIdleLimit(attempt: number): number {
 }
 
 /**
- * Calls `onIdle` after a number of seconds without a new byte. After a page was frozen, the frozen time counts as one second,
- * because received bytes may not be processed yet.
+ * Calls `onIdle` after a number of seconds without a new byte. After a page was frozen, the frozen
+ * time counts as one second, because received bytes may not be processed yet.
  */
 function watchIdle(stats: LoaderStats, limitSeconds: number, onIdle: () => void): () => void {
   let [seconds, loaded, first] = [0, 0, 0]

@@ -133,8 +133,8 @@ function setLabel(button: HTMLButtonElement, label: string): void {
 }
 
 /**
- * Loads the slides, after an outage if necessary. Returns an empty list on failure, because the video
- * plays without slides.
+ * Loads the slides, after an outage if necessary. Returns an empty list on failure, because the
+ * video plays without slides.
  */
 async function loadSlides(presentationId: string, recovery: ConnectionRecovery, signal: AbortSignal): Promise<Slide[]> {
   const load = async () => {

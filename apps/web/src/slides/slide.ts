@@ -2,7 +2,7 @@ import { asNumber, asObject, asText } from '../video/json-values.ts'
 
 export interface Slide {
   number: number
-  /** Position in the video from which the slide shows. */
+  /** Position in the video from which the slide is shown. */
   seconds: number
   url: string
 }
@@ -12,7 +12,7 @@ export function findSlide(slides: readonly Slide[], seconds: number): Slide | un
   return slides.findLast((slide) => slide.seconds <= seconds) ?? slides[0]
 }
 
-/** Returns the slides sorted by time, without those that have no time yet. */
+/** Returns the slides sorted by time, without those that have no time or no picture yet. */
 export function readSlides(json: unknown): Slide[] {
   return Object.entries(asObject(asObject(json)['slides']))
     .map(([number, slide]) => ({

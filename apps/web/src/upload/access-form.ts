@@ -3,8 +3,8 @@ import { type Access, type AccessCheck, checkAccess } from './access.ts'
 import { storedAccess } from './resumable-uploads.ts'
 
 /**
- * Shows the form for the access key. `onAccepted` is called when a key was checked, also one that is
- * stored in this tab.
+ * Shows the form for the access key. `onAccepted` is called when a key was checked, also one that
+ * is stored in this tab.
  */
 export function showAccessForm(form: HTMLFormElement, onAccepted: (access: Access) => void): { reject: (text: string) => void } {
   const key = requireElement(form, 'input[name=key]', HTMLInputElement)
@@ -23,7 +23,7 @@ export function showAccessForm(form: HTMLFormElement, onAccepted: (access: Acces
     fault.textContent = text
     field.setAttribute('aria-invalid', String(text !== ''))
   }
-  /** Returns the field that the person changes next, or undefined. */
+  /** Returns the field that the user changes next, or undefined. */
   const showResult = (result: AccessCheck, access: Access): HTMLInputElement | undefined => {
     if (result.kind === 'accepted') {
       storedAccess.save(access)
@@ -75,7 +75,7 @@ export function showAccessForm(form: HTMLFormElement, onAccepted: (access: Acces
   organisationField.hidden = stored.organisationId === ''
   if (stored.key !== '') void submit()
   return {
-    // The person may be typing elsewhere, so the focus stays.
+    // The user may be typing elsewhere, so the focus stays.
     reject: (text) => void showResult({ kind: 'rejected', text }, { key: '', organisationId: '' }),
   }
 }

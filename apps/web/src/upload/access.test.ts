@@ -9,12 +9,17 @@ test.each([
   ['an unknown key', rejection(401), '', { kind: 'rejected', text: expect.stringContaining('not valid') }],
   ['a key of several organisations', rejection(400, 'organisation_id'), '', { kind: 'organisation required', text: '' }],
   [
-    'a number that is none',
+    'an invalid organisation number',
     rejection(400, 'organisation_id'),
     '0',
     { kind: 'organisation required', text: expect.stringContaining('no organisation') },
   ],
   ['an unknown organisation', rejection(404), '99', { kind: 'organisation required', text: expect.stringContaining('no organisation') }],
-  ['the organisation of others', rejection(403), '99', { kind: 'organisation required', text: expect.stringContaining('may not') }],
+  [
+    'an organisation that the key may not use',
+    rejection(403),
+    '99',
+    { kind: 'organisation required', text: expect.stringContaining('may not') },
+  ],
   ['a key that may only upload', rejection(403), '', { kind: 'accepted' }],
 ])('the check of %s', (_, error, organisationId, result) => expect(readRejection(error, organisationId)).toEqual(result))

@@ -16,7 +16,9 @@ export type AccessCheck =
   /** The key belongs to no single organisation. `text` is empty if none was entered yet. */
   | { kind: 'organisation required'; text: string }
 
-/** Checks a key before a file is sent. A key that may not read the upload settings may still upload. */
+/**
+ * Checks a key before a file is sent. A key that may not read the upload settings may still upload.
+ */
 export async function checkAccess(
   { key, organisationId }: Access,
   onWaiting: (waiting: Waiting) => void,
@@ -32,7 +34,7 @@ export async function checkAccess(
   }
 }
 
-/** Returns what a rejection of the upload settings says about the key. */
+/** Returns the result of the check for a rejected request of the upload settings. */
 export function readRejection(error: RequestRejected, organisationId: string): AccessCheck {
   if (error.status === 401) return { kind: 'rejected', text: INVALID_KEY }
   if (error.problem.errors.some(({ field }) => field === 'organisation_id')) {

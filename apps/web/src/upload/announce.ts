@@ -6,7 +6,10 @@ const INTERVAL_MS = 1_500
 let queue: { subject: string; text: string }[] = []
 let timer: number | undefined
 
-/** Announces a text to screen readers when they are idle. A newer text about the same subject replaces a waiting one. */
+/**
+ * Announces a text to screen readers when they are idle. A newer text about the same subject
+ * replaces a waiting one.
+ */
 export function announce(subject: string, text: string): void {
   queue = [...queue.filter((waiting) => waiting.subject !== subject), { subject, text }]
   if (timer === undefined) announceNext()

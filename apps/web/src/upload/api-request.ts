@@ -5,7 +5,7 @@ export interface ApiRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Path below `/v2`. */
   path: string
-  /** Key of the person. Without it, the request is that of a guest. */
+  /** Key of the user. Without it, the request is that of a guest. */
   key: string | undefined
   payload?: Record<string, unknown>
   /** A file as the body instead of a payload. */
@@ -18,8 +18,8 @@ export interface ApiRequest {
 const REQUEST_TIMEOUT_MS = 30_000
 
 /**
- * Sends a request of the API until the server accepts or rejects it. Returns the JSON of the response.
- * Throws `RequestRejected`, or the reason of the signal.
+ * Sends a request of the API until the server accepts or rejects it. Returns the JSON of the
+ * response. Throws `RequestRejected`, or the reason of the signal.
  */
 export async function requestApi(request: ApiRequest): Promise<unknown> {
   const backoff = createBackoff(request.signal)
@@ -63,7 +63,7 @@ async function sendOnce({ method, path, key, payload, file, signal }: ApiRequest
   }
 }
 
-/** `crypto.randomUUID` is missing in pages without TLS. */
+/** Returns a random key. It works on pages without TLS, where `crypto.randomUUID` is missing. */
 function createRandomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

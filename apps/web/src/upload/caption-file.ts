@@ -29,8 +29,9 @@ export function readFormat(fileName: string): CaptionFormat | undefined {
 }
 
 /**
- * Returns the language in a file name such as `talk.en.vtt`, `talk_de-AT.srt` or `German.srt`. Returns
- * an empty text if there is none that the page offers. After a space, `it` is a word and not a code.
+ * Returns the language in a file name such as `talk.en.vtt`, `talk_de-AT.srt` or `German.srt`.
+ * Returns an empty text if there is none that the page offers. After a space, `it` is a word and
+ * not a code.
  */
 export function guessLanguage(fileName: string): string {
   const languages = listLanguages()
@@ -41,7 +42,10 @@ export function guessLanguage(fileName: string): string {
   return (byCode.find((language) => language) ?? languages.find((language) => words.includes(language.name.toLowerCase())))?.code ?? ''
 }
 
-/** Decodes a caption file like the server: by its byte order mark, else UTF-8 if valid, else Windows-1252. */
+/**
+ * Decodes a caption file like the server: by its byte order mark, else UTF-8 if valid, else
+ * Windows-1252.
+ */
 export function decodeCaptions(bytes: Uint8Array): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes)

@@ -7,7 +7,7 @@ import { FileUnreadable } from './problem.ts'
 import type { Waiting } from './retry.ts'
 
 export type CaptionState =
-  /** The person has not chosen the language. */
+  /** The user has not chosen the language. */
   | { kind: 'language missing' }
   | { kind: 'after upload' }
   | { kind: 'sending'; waiting: Waiting }

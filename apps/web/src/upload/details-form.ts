@@ -7,7 +7,9 @@ import { isVisibility } from './video-details.ts'
 /** Milliseconds after the last key until the text is sent. */
 const TYPING_PAUSE_MS = 800
 
-/** Connects the fields of a card with the details of its video. `onTitle` is called with each title. */
+/**
+ * Connects the fields of a card with the details of its video. `onTitle` is called with each title.
+ */
 export function showDetails(card: HTMLElement, item: UploadItem, onTitle: () => void): void {
   const { details } = item
   const title = requireElement(card, 'input[name=title]', HTMLInputElement)

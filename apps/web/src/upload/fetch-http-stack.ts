@@ -1,12 +1,15 @@
 import type { HttpRequest, HttpResponse, HttpStack } from 'tus-js-client'
 
-/** Maximum time of one request. A part is sized for a fraction of it, so a longer request has stalled. */
+/**
+ * Maximum time of one request. A part is sized for a fraction of it, so a longer request has
+ * stalled.
+ */
 const REQUEST_TIMEOUT_MS = 60_000
 
 /**
- * Sends the requests of tus-js-client by fetch. They have no credentials of the browser, because with
- * them the browser would show its login dialog when the key is rejected. Only the path of an address
- * is used: the server may name itself by another host, and this page has the same origin.
+ * Sends the requests of tus-js-client by fetch. They have no credentials of the browser, because
+ * with them the browser would show its login dialog when the key is rejected. Only the path of a URL
+ * is used, because the server may return URLs with another host than that of this page.
  */
 export const fetchHttpStack: HttpStack = {
   createRequest: (method, url) => createRequest(method, new URL(url, location.href).pathname),

@@ -17,4 +17,4 @@ test('a slow part at most halves the size, down to 256 KiB', () => {
 
 test('a failed part halves the size', () => expect(nextPartBytes(MIB, 0, 0)).toBe(MIB / 2))
 
-test('the short last part of a file counts by its own bytes', () => expect(nextPartBytes(8 * MIB, MIB, 250)).toBe(8 * MIB))
+test('the rate of a short last part is computed from its own bytes', () => expect(nextPartBytes(8 * MIB, MIB, 250)).toBe(8 * MIB))

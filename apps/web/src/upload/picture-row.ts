@@ -54,7 +54,10 @@ export function showPicture(group: HTMLElement, { picture }: UploadItem): void {
   picture.onChange()
 }
 
-/** Draws a picture. The canvas stays empty if the browser cannot decode it; the server then rejects it too. */
+/**
+ * Draws a picture. The canvas stays empty if the browser cannot decode it; the server then rejects
+ * it too.
+ */
 async function drawPicture(file: File, canvas: HTMLCanvasElement): Promise<void> {
   canvas.width = 0
   const bitmap = await createImageBitmap(file).catch(() => undefined)

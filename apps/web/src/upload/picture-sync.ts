@@ -16,7 +16,7 @@ export type PictureState =
   | { kind: 'failed'; text: string; canRetry: boolean }
 
 const POLL_INTERVAL_MS = 2_500
-/** A large picture at the minimum rate of the server takes longer than other requests. */
+/** At the minimum transfer rate of the server, a large picture takes longer than other requests. */
 const SEND_TIMEOUT_MS = 1_500_000
 const REMOVE_TIMEOUT_MS = 60_000
 
@@ -54,7 +54,7 @@ export class PictureSync {
     void this.#send()
   }
 
-  /** Forgets the picture, and removes it from the video if the server may have it. */
+  /** Clears the chosen file, and deletes the picture from the video if the server may have it. */
   remove(): void {
     this.#run.abort()
     this.file = undefined
@@ -88,7 +88,10 @@ export class PictureSync {
     }
   }
 
-  /** Waits until the picture is converted, which usually was before the response. */
+  /**
+   * Polls until the picture is converted. The conversion has usually ended before the response of
+   * the upload.
+   */
   async #followConversion(response: unknown, signal: AbortSignal): Promise<void> {
     for (let record = response; this.#video; ) {
       signal.throwIfAborted()

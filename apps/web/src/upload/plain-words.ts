@@ -1,6 +1,6 @@
 import { FileUnreadable, RequestRejected } from './problem.ts'
 
-/** What a rejected request was for. */
+/** Purpose of a rejected request. */
 export type Purpose = 'upload' | 'details' | 'captions' | 'picture'
 
 /** Returns a sentence for people without a technical background: what is wrong and what to do. */
@@ -52,7 +52,7 @@ export function explainFailedPicture(reason: string): string {
 
 const UNREADABLE_CAPTIONS = 'No captions were found in this file. Save it again as .vtt or .srt, and choose the new file.'
 
-/** Returns whether the person can change something so that the same request succeeds. */
+/** Returns whether the user can change something so that the same request succeeds. */
 export function canRetry(error: unknown): boolean {
   return error instanceof RequestRejected && [401, 403, 409, 413].includes(error.status)
 }

@@ -7,7 +7,7 @@ export interface Problem {
   errors: { field: string; message: string }[]
 }
 
-/** The server rejected a request, and a retry of the same request cannot succeed. */
+/** Thrown if the server rejected a request, and a retry of the same request cannot succeed. */
 export class RequestRejected extends Error {
   readonly status: number
   readonly problem: Problem
@@ -19,11 +19,17 @@ export class RequestRejected extends Error {
   }
 }
 
-/** A request failed for a temporary reason. A retry can succeed. */
+/** Thrown if a request failed for a temporary reason, so a retry can succeed. */
 export class TemporaryFailure extends Error {
-  /** `unreachable`: there was no response. `busy`: the server sent a response and accepts the request later. */
+  /**
+   * `unreachable`: there was no response. `busy`: the server sent a response and accepts the
+   * request later.
+   */
   readonly reason: 'unreachable' | 'busy'
-  /** Seconds to wait before the next request, from the header `Retry-After`. 0 if the response does not have it. */
+  /**
+   * Seconds to wait before the next request, from the header `Retry-After`. 0 if the response does
+   * not have it.
+   */
   readonly retryAfterSeconds: number
   constructor(reason: 'unreachable' | 'busy', retryAfterSeconds = 0) {
     super(reason === 'busy' ? 'the server is busy' : 'the server cannot be reached')
@@ -33,7 +39,7 @@ export class TemporaryFailure extends Error {
   }
 }
 
-/** The browser can no longer read the file. */
+/** Thrown if the browser can no longer read the file. */
 export class FileUnreadable extends Error {
   constructor() {
     super('the file cannot be read')
@@ -53,10 +59,16 @@ export function toRequestError(status: number, body: string, retryAfter: string 
 }
 
 const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 423, 425, 429])
-/** Codes of responses with the status 409 after which the client sends its next request with the actual offset. */
+/**
+ * Codes of responses with the status 409 after which the client sends its next request with the
+ * actual offset.
+ */
 const TEMPORARY_CODES: ReadonlySet<string> = new Set(['offset_mismatch'])
 
-/** Parses the body of a response. Any text that is not a problem document results in an empty problem. */
+/**
+ * Parses the body of a response. Any text that is not a problem document results in an empty
+ * problem.
+ */
 export function readProblem(body: string): Problem {
   let problem: Record<string, unknown> = {}
   try {

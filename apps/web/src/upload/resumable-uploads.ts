@@ -1,7 +1,10 @@
 import { asObject, asText } from '../video/json-values.ts'
 import { isVisibility, type VideoDetails } from './video-details.ts'
 
-/** An incomplete upload: its path, the details that the server has, and the ones that the person wants. */
+/**
+ * An incomplete upload: its path, the details that the server has, and the ones that the user has
+ * chosen.
+ */
 export interface ResumableUpload {
   path: string
   stored: VideoDetails
@@ -58,7 +61,7 @@ function readSession(name: string): string {
   return tryStorage(() => sessionStorage.getItem(name)) ?? ''
 }
 
-/** The visibility that the person chose for new videos in this browser. */
+/** The visibility that the user chose for new videos in this browser. */
 export const storedVisibility = {
   read(): VideoDetails['visibility'] {
     const value = tryStorage(() => localStorage.getItem(VISIBILITY_NAME))

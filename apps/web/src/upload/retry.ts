@@ -8,8 +8,8 @@ const RETRY_DELAYS_SECONDS = [1, 2, 4, 8, 15]
 export type Waiting = TemporaryFailure['reason'] | undefined
 
 /**
- * Returns a function that waits after a failed attempt. It throws errors that are not temporary. The
- * time between attempts grows until `reset` is called. A network that returns ends the wait.
+ * Returns a function that waits after a failed attempt. It throws errors that are not temporary.
+ * The time between attempts grows until `reset` is called. A network that returns ends the wait.
  */
 export function createBackoff(signal: AbortSignal): { wait: (error: unknown) => Promise<TemporaryFailure>; reset: () => void } {
   let failures = 0

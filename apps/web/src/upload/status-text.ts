@@ -30,7 +30,9 @@ export function formatUpload(
 /** Percentages that are announced. */
 const ANNOUNCED_STEP = 25
 
-/** Returns what screen readers announce about an upload. `encodingText` is known after the upload. */
+/**
+ * Returns what screen readers announce about an upload. `encodingText` is known after the upload.
+ */
 export function formatAnnouncement(
   { state, sentBytes, file }: Pick<UploadItem, 'state' | 'sentBytes' | 'file'>,
   encodingText?: string,

@@ -5,8 +5,8 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * Formats the progress of a transfer: `12.4 MB of 98.1 MB, about 3 minutes left`. `rate` is in bytes
- * per second, or 0 if it is unknown.
+ * Formats the progress of a transfer: `12.4 MB of 98.1 MB, about 3 minutes left`. `rate` is in
+ * bytes per second, or 0 if it is unknown.
  */
 export function formatTransfer(sent: number, total: number, rate: number): string {
   const sizes = `${formatBytes(sent)} of ${formatBytes(total)}`

@@ -8,7 +8,9 @@ import { createBackoff, type Waiting } from './retry.ts'
 export interface TusUpload {
   file: Blob
   key: string
-  /** Values of `filename`, `title`, `organisation_id` and `visibility`. Empty values are omitted. */
+  /**
+   * Values of `filename`, `title`, `organisation_id` and `visibility`. Empty values are omitted.
+   */
   metadata: Record<string, string>
   /** Path of an earlier upload that is resumed. If it no longer exists, a new upload is created. */
   resumePath: string | undefined
@@ -59,7 +61,9 @@ export async function uploadByTus(upload: TusUpload): Promise<string> {
   }
 }
 
-/** Cancels an upload. If the request fails, the server deletes the incomplete upload within a day. */
+/**
+ * Cancels an upload. If the request fails, the server deletes the incomplete upload within a day.
+ */
 export async function deleteUpload(path: string, key: string): Promise<void> {
   await Upload.terminate(toAddress(path), { httpStack: fetchHttpStack, headers: toHeaders(key), retryDelays: null }).catch(() => {})
 }
@@ -143,12 +147,16 @@ async function fetchReason(path: string, key: string, offset: number): Promise<E
 }
 
 function responseError(response: HttpResponse): Error {
-  // The library reports a success response without the required headers as an error. Only a proxy sends one.
+  // The library reports a success response without the required headers as an error. Only a proxy
+  // sends one.
   if (response.getStatus() < 400) return new TemporaryFailure('unreachable')
   return toRequestError(response.getStatus(), response.getBody(), response.getHeader('Retry-After'))
 }
 
-/** A request whose body cannot be read fails like one without a connection. */
+/**
+ * Throws `FileUnreadable` if the file cannot be read. A request with such a body fails in the same
+ * way as one without a connection.
+ */
 async function requireReadable(file: Blob): Promise<void> {
   await file
     .slice(0, 1)

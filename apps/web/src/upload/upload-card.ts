@@ -73,7 +73,7 @@ export function createCard(item: UploadItem, actions: CardActions): { element: H
   }
 
   let player: HTMLElement | undefined
-  /** The player loads what guests may see. */
+  /** Shows the player if guests may see the video, because the player sends no API key. */
   const showPlayer = () => {
     const { state } = item
     const isShown = state.kind === 'uploaded' && encoding?.isPlayable === true && item.details.stored.visibility !== 'private'

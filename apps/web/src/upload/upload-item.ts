@@ -12,7 +12,7 @@ import { deleteUpload, uploadByTus } from './tus-upload.ts'
 import { suggestTitle, type Visibility } from './video-details.ts'
 
 export type UploadState =
-  /** For its turn in the queue. */
+  /** The file waits for its turn in the queue. */
   | { kind: 'waiting' }
   | { kind: 'uploading'; waiting: Waiting }
   | { kind: 'paused' }
@@ -30,8 +30,8 @@ export function isWaiting(state: UploadState): boolean {
 }
 
 /**
- * One file, from its choice to its video. Its details, picture and captions are sent when the video exists.
- * They never affect the upload.
+ * One file, from its choice to its video. Its details, picture and captions are sent when the video
+ * exists. They never affect the upload.
  */
 export class UploadItem {
   readonly file: File
@@ -67,7 +67,7 @@ export class UploadItem {
     return this.state.kind === 'uploading' || this.state.kind === 'creating'
   }
 
-  /** Returns whether leaving the page would interrupt something. */
+  /** Returns whether leaving the page would interrupt an upload or lose changes. */
   get isUnsaved(): boolean {
     if (this.#end.signal.aborted) return false
     const isSending = [this.details, this.picture, ...this.captions].some(({ state }) => UNSENT_STATES.includes(state.kind))
@@ -75,8 +75,8 @@ export class UploadItem {
   }
 
   /**
-   * Uploads the file until it is complete, paused, removed or rejected. Returns false if the key was
-   * rejected. Then the file waits again.
+   * Uploads the file until it is complete, paused, removed or rejected. Returns false if the key
+   * was rejected. Then the file waits again.
    */
   async start(): Promise<boolean> {
     this.#run = new AbortController()
@@ -163,7 +163,7 @@ export class UploadItem {
     for (const caption of this.captions) caption.attach(video)
   }
 
-  /** The next attempt starts from the beginning. */
+  /** Deletes the incomplete upload, so that the next attempt starts from the beginning. */
   #discard(): void {
     resumableUploads.forget(this.file)
     if (this.#path !== undefined) void deleteUpload(this.#path, this.#access().key)

@@ -42,7 +42,7 @@ test('files start two at a time in their order, and only when a key is known', a
   expect(kinds()).toEqual(['uploading', 'uploaded', 'uploading'])
 })
 
-test('a paused file makes place for the next one', () => {
+test('when a file is paused, the next one starts', () => {
   const { queue, items, kinds } = createQueue(3)
   queue.open()
   const [first] = items

@@ -1,6 +1,8 @@
 import type { UploadItem } from './upload-item.ts'
 
-/** Two uploads at a time use the network well, also while one of them waits for the server. */
+/**
+ * With two uploads at a time, the network is in use also while one of them waits for the server.
+ */
 const MAX_ACTIVE = 2
 
 /** Starts waiting files in the order of the list, two at a time. */
@@ -27,7 +29,7 @@ export class UploadQueue {
     this.#isOpen = false
   }
 
-  /** Starts waiting files for which there is a place. */
+  /** Starts waiting files until `MAX_ACTIVE` files are active. */
   fill(): void {
     for (const item of this.items) {
       const active = [...this.items].filter(({ isActive }) => isActive).length

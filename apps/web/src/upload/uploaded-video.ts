@@ -8,8 +8,8 @@ import { RequestRejected } from './problem.ts'
 const POLL_INTERVAL_MS = 2_500
 
 /**
- * Reports the state of an uploaded video until it is final. A key that may not read videos sees what
- * guests see. Throws the reason of the signal.
+ * Reports the state of an uploaded video until it is final. If the key may not read videos, the
+ * video is requested as a guest. Throws the reason of the signal.
  */
 export async function followEncoding(
   { videoId, key }: { videoId: string; key: string },
@@ -29,7 +29,7 @@ export async function followEncoding(
   }
 }
 
-/** Returns undefined if the video cannot be read. */
+/** Returns the state of the video, or undefined if the video cannot be read. */
 async function fetchState(videoId: string, key: string | undefined, signal: AbortSignal): Promise<PageState | undefined> {
   try {
     const record = readVideoRecord(await requestApi({ method: 'GET', path: `/video/${videoId}`, key, signal }))

@@ -1,7 +1,7 @@
 export const VISIBILITIES = ['public', 'unlisted', 'private'] as const
 export type Visibility = (typeof VISIBILITIES)[number]
 
-/** What a person writes about a video. */
+/** Details of a video that the user enters. */
 export interface VideoDetails {
   title: string
   description: string
@@ -14,7 +14,9 @@ export function isVisibility(value: unknown): value is Visibility {
 
 const MAX_TITLE_LENGTH = 255
 
-/** Returns the title that a file name suggests: without its extension, with spaces between words. */
+/**
+ * Returns the title that a file name suggests: without its extension, with spaces between words.
+ */
 export function suggestTitle(fileName: string): string {
   const name = fileName.replace(/\.[A-Za-z0-9]{1,5}$/, '')
   const words = /\s/.test(name) ? name : name.replace(/_+/g, ' ')
@@ -22,8 +24,8 @@ export function suggestTitle(fileName: string): string {
 }
 
 /**
- * Returns the payload of the request that changes the stored details into the wanted ones. It is empty
- * if nothing changes. An empty title is not sent, because each video has a title.
+ * Returns the payload of the request that changes the stored details into the wanted ones. It is
+ * empty if nothing changes. An empty title is not sent, because each video has a title.
  */
 export function changedDetails(stored: VideoDetails, wanted: VideoDetails): Record<string, string> {
   const title = wanted.title.trim()

@@ -10,9 +10,12 @@ export interface AccessToken {
 
 export type AccessFailure = 'wrong' | 'too many attempts' | 'unreachable'
 
-/** A token is exchanged for a new one this long before it expires. */
+/** Time before the expiry of a token at which it is exchanged for a new one. */
 const RENEW_BEFORE_MS = 5 * 60_000
-/** And at the latest after this time, because the clock of the viewer may be wrong. Tokens are valid for 15 minutes. */
+/**
+ * Maximum time before a token is exchanged, because the clock of the viewer may be wrong. Tokens
+ * are valid for 15 minutes.
+ */
 const MAX_WAIT_MS = 10 * 60_000
 const RETRY_MS = 20_000
 
@@ -41,7 +44,8 @@ export async function requestAccess(
 }
 
 /**
- * Exchanges the token before it expires, until the signal aborts or the server rejects it, and passes each new token on.
+ * Exchanges the token before it expires, until the signal aborts or the server rejects it, and
+ * passes each new token on.
  */
 export async function keepAccess(
   videoId: string,

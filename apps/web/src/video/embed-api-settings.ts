@@ -1,11 +1,17 @@
 /** Settings of the profile about pages that control the player. */
 export interface EmbedApiSettings {
   isEnabled: boolean
-  /** Domains, of which `*.example.org` includes all subdomains. If it is empty, every page that embeds the player may control it. */
+  /**
+   * Domains, of which `*.example.org` includes all subdomains. If it is empty, every page that
+   * embeds the player may control it.
+   */
   domains: readonly string[]
 }
 
-/** Returns whether a page with this origin may control the player. Pages of the platform (`ownOrigin`) always may. */
+/**
+ * Returns whether a page with this origin may control the player. Pages of the platform
+ * (`ownOrigin`) always may.
+ */
 export function isAllowedOrigin(origin: string, ownOrigin: string, { isEnabled, domains }: EmbedApiSettings): boolean {
   if (origin === ownOrigin) return true
   if (!isEnabled || !URL.canParse(origin)) return false

@@ -1,8 +1,8 @@
 import { asObject, asText } from './json-values.ts'
 
 /**
- * Returns the `code` of the problem document with which the server rejects a media file. Returns an empty
- * string if the file is not rejected or the response has no code.
+ * Returns the `code` of the problem document with which the server rejects a media file. Returns an
+ * empty string if the file is not rejected or the response has no code.
  */
 export async function fetchRejectionCode(address: string, signal: AbortSignal): Promise<string> {
   try {

@@ -60,22 +60,22 @@ const brokenTokenCodes: ReadonlySet<string> = new Set([
 /** Codes for tokens that are valid for another page, network or country. */
 const foreignPlaceCodes: ReadonlySet<string> = new Set(['token_wrong_address', 'token_wrong_country', 'token_wrong_domain'])
 
-/** Message for a viewer without a valid token. */
+/** Returns the message for a viewer without a valid token. */
 function createPersonalLinkMessage(): Message {
   return createMessage('locked', text('protected'), text('protectedDetail'), false)
 }
 
-/** Message for a video whose files cannot be played. */
+/** Returns the message for a video whose files cannot be played. */
 export function createUnplayableMessage(): Message {
   return createMessage('failed', text('cannotBePlayed'), text('filesUnreadable'), false)
 }
 
-/** Message for a page whose scripts belong to an earlier version of the player. */
+/** Returns the message for a page whose scripts belong to an earlier version of the player. */
 export function createOutdatedMessage(): Message {
   return createMessage('offline', text('oneMoment'), text('pageOutdated'), false)
 }
 
-/** Message for a browser that can play none of the files. */
+/** Returns the message for a browser that can play none of the files. */
 export function createUnsupportedMessage(): Message {
   return createMessage('unsupported', text('unsupported'), text('unsupportedDetail'), false)
 }
@@ -89,7 +89,10 @@ function toRejectionState({ status, code, detail }: { status: number; code: stri
   return createMessage('missing', text('notAvailable'), text('notAvailableDetail'), false)
 }
 
-/** Text of the server for an expired video without a message of the owner. It repeats the heading, so it is not shown. */
+/**
+ * Text of the server for an expired video without a message of the owner. It repeats the heading,
+ * so it is not shown.
+ */
 const EXPIRED_DETAIL = 'This video is no longer available'
 
 /** Compares texts without regard to case and a full stop at the end of the first one. */

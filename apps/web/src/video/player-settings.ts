@@ -18,7 +18,9 @@ export interface PlayerSettings {
   embedApi: EmbedApiSettings
 }
 
-/** Reads the profile. Without a profile, all features are on except those that the owner must allow. */
+/**
+ * Reads the profile. Without a profile, all features are on except those that the owner must allow.
+ */
 export function readPlayerSettings(json: unknown): PlayerSettings {
   const profile = asObject(json)
   return {

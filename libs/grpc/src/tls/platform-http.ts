@@ -52,10 +52,10 @@ const MAX_IDLE_CONNECTIONS = 64
 
 /**
  * Returns the service at an origin. With a peer it requires mutual TLS, and the certificate must contain the name of
- * the service. By default each request has its own connection, so that no request uses a connection that is being
- * closed. With `keepAlive`, idle connections are reused for a minute, and until the certificates change. A TLS
- * handshake takes some 6 ms of CPU. The caller repeats a request that failed with `reusedSocket` set, because the
- * service may close an idle connection at any time.
+ * the service. By default each request to a peer has its own connection, so that no request uses a connection that is
+ * being closed. With `keepAlive`, connections are reused until they are a minute old or the certificates change, because
+ * a TLS handshake takes some 6 ms of CPU. The caller then repeats a request that failed with `reusedSocket` set, because
+ * the service may close an idle connection at any time. Without a peer, Node's default agent reuses idle connections.
  */
 export function httpService(origin: string, peer: Peer | undefined, { keepAlive = false } = {}): HttpService {
   return { origin, agent: peer && new PlatformAgent(peer, keepAlive) }

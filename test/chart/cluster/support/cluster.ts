@@ -23,7 +23,7 @@ export function openCluster() {
     startApiServer: () => startApiServer(location),
     startCertManager: () => startCertManager(location),
     stopCertManager: () => stopCertManager(location),
-    /** Runs kubectl with these objects and returns its output. Throws the output on failure. */
+    /** Runs kubectl with these objects as its input and returns its stdout. Throws its stderr on failure. */
     kubectl(args: readonly string[], objects: readonly unknown[]): string {
       const input = objects.map((object) => JSON.stringify(object)).join('\n---\n')
       const env = { KUBECONFIG: toKubeconfigPath(location.folder, 'admin'), HOME: location.folder }
@@ -31,7 +31,7 @@ export function openCluster() {
       if (status !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`)
       return stdout
     },
-    /** Creates the kubeconfig of an existing ServiceAccount. */
+    /** Writes a kubeconfig with a token of an existing ServiceAccount. Returns its path. */
     async getAccount({ namespace, name, folder }: { namespace: string; name: string; folder: string }): Promise<string> {
       const spec = { audiences: [], expirationSeconds: 3_600 }
       const { status } = await core.createNamespacedServiceAccountToken({ namespace, name, body: { spec } })

@@ -9,7 +9,7 @@ export interface Cost {
   wallSeconds: number
 }
 
-/** A pod with one processor for manual runs of the workers' ffmpeg. */
+/** A pod with one processor that runs single commands of the workers' ffmpeg. */
 export interface BareFfmpeg {
   /** Runs a command of bench/encode/baseline.txt. */
   run(name: string): Promise<Cost>
@@ -21,7 +21,10 @@ export interface BareFfmpeg {
 const POD = 'bare'
 const FOLDERS = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h264_1200', 'audio_32', 'audio_64', 'audio_128', 'images']
 
-/** The commands are for a source of one minute; `minutes` is the length of this source. */
+/**
+ * Starts the pod and downloads the source into it. `minutes` is the length of the source. The commands are written for
+ * one minute, so their times are scaled.
+ */
 export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<BareFfmpeg> {
   await apply([buildPod()])
   await kubectl('wait', '--for=condition=Ready', `pod/${POD}`, '--timeout=120s')

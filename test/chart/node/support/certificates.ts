@@ -13,7 +13,7 @@ export interface CertificateFiles {
   'ca.crt': string
 }
 
-/** A CA whose key is kept in memory only. */
+/** A CA. Its key is in a temporary folder until `discard`. */
 export interface Authority {
   certificate: string
   /** Issues a certificate with this DNS name. */

@@ -3,14 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** Result of a steady load. */
 export interface LoadReport {
+  /** Number of responses with status 200. */
   responses: number
-  /** Status or connection error, with the URL. */
+  /** Time, status or connection error, and URL of each other call. */
   lost: string[]
   /** Durations of all calls, including failed ones. */
   timesMs: number[]
 }
 
-/** Returns the duration that this share of the calls did not exceed. */
+/** Returns the duration in milliseconds that this share of the calls did not exceed. */
 export function percentile({ timesMs }: LoadReport, share: number): number {
   return Math.round(timesMs.toSorted((a, b) => a - b)[Math.ceil(timesMs.length * share) - 1] ?? 0)
 }
@@ -25,7 +26,7 @@ export function startLoad(urls: readonly string[], { perSecond, key }: { perSeco
   // Service changes.
   const agent = new Agent({ keepAlive: false })
   const report: LoadReport = { responses: 0, lost: [], timesMs: [] }
-  const under = new Set<Promise<void>>()
+  const pending = new Set<Promise<void>>()
   let isOver = false
   const sendRequest = (url: string) =>
     new Promise<void>((resolve) => {
@@ -47,11 +48,11 @@ export function startLoad(urls: readonly string[], { perSecond, key }: { perSeco
   const running = (async () => {
     const started = performance.now()
     for (let nth = 0; !isOver; nth++) {
-      const call = sendRequest(urls[nth % urls.length] ?? '').finally(() => under.delete(call))
-      under.add(call)
+      const call = sendRequest(urls[nth % urls.length] ?? '').finally(() => pending.delete(call))
+      pending.add(call)
       await delay(Math.max(0, started + ((nth + 1) * 1_000) / perSecond - performance.now()))
     }
-    await Promise.all(under)
+    await Promise.all(pending)
   })()
   return {
     async end(): Promise<LoadReport> {

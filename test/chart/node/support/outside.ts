@@ -6,7 +6,7 @@ import { kubectl } from './commands.ts'
 export const OUTSIDE = 'outside'
 const OWNERS = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'] as const
 const host = (name: string) => `${name}.${OUTSIDE}.svc.cluster.local`
-/** Its S3 store. */
+/** S3 store in this namespace. */
 export const STORE = { endpoint: `http://${host('objects')}:7070`, bucket: 'videos' }
 const secretText = () => randomBytes(18).toString('hex')
 
@@ -72,8 +72,8 @@ export function buildOutsideServices(): Outside {
 }
 
 /**
- * Resets to a database with logins and empty schemas, and an empty bucket, as after a disaster.
- * Their users must have been stopped.
+ * Empties the schemas of the database and the bucket, as after a disaster. The logins remain. The release
+ * must have been removed.
  */
 export async function clearOutsideServices(): Promise<void> {
   const statements = OWNERS.map((owner) => `drop schema ${owner} cascade; create schema ${owner} authorization vitascope_${owner};`).join(

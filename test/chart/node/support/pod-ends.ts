@@ -4,7 +4,7 @@ import { kubectlPath } from '@vitascope/testing'
 import { kubeconfig } from './commands.ts'
 import { END_COLUMNS, type PodEnd, readEnds } from './read-ends.ts'
 
-/** Records how pods of a namespace end. `stop` returns the ends since this call. */
+/** Records how pods of a namespace end. `stop` returns the ends since the start of the watch. */
 export function watchEnds(namespace: string) {
   const reader = readEnds()
   const args = ['--kubeconfig', kubeconfig, 'get', 'pods', '--namespace', namespace, '--watch', '--no-headers', '-o']

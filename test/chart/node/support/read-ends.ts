@@ -2,7 +2,7 @@
 export interface PodEnd {
   name: string
   exitCode: number
-  /** Whole seconds since its deletion. */
+  /** Whole seconds from the first deletion of the pod until the end of its first container. */
   seconds: number
 }
 

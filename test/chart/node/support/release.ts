@@ -11,7 +11,7 @@ import { type CertificateFiles, issueCertificates } from './certificates.ts'
 import { apply, helm, kubectl } from './commands.ts'
 import { buildNetworkPeers, buildOutsideServices, OUTSIDE, STORE } from './outside.ts'
 
-/** An installed release that answers. */
+/** An installed release whose gateway responds. */
 export interface Release {
   namespace: string
   /** URL of the gateway Service for the tests. */

@@ -29,14 +29,14 @@ export function checkServiceEvent(event: ServiceEvent): ServiceEvent {
   if (!/^[\w-]{1,100}$/.test(event.eventId)) addProblem('event_id', 'must be 1 to 100 characters of A-Z, a-z, 0-9, _ and -')
   if (!isEventType(event.type)) addProblem('type', `must be one of: ${EVENT_TYPES.join(', ')}`)
   if (!isId(event.organisationId)) addProblem('organisation_id', 'must be an id')
-  if (!/^[\x21-\x7e]{1,100}$/.test(event.objectKey)) addProblem('object_key', 'must be 1 to 100 characters')
+  if (!/^[\x21-\x7e]{1,100}$/.test(event.objectKey)) addProblem('object_key', 'must be 1 to 100 ASCII characters without spaces')
   if (!isSmallObject(event.dataJson)) addProblem('data_json', `must be a JSON object of at most ${MAX_DATA_CHARACTERS} characters`)
   requireValid(problems)
   return event
 }
 
 function isSmallObject(text: string): boolean {
-  // PostgreSQL cannot store NUL or a lone surrogate.
+  // PostgreSQL cannot store NUL or a lone surrogate. All escaped surrogates are rejected.
   if (text.length > MAX_DATA_CHARACTERS || /\\u(0000|[dD][89a-fA-F])/.test(text)) return false
   try {
     const value: unknown = JSON.parse(text)

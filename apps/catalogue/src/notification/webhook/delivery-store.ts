@@ -17,9 +17,9 @@ type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 /** Methods with a key throw WEBHOOK_NOT_FOUND. `resend` and `test` also throw WEBHOOK_DISABLED and DELIVERY_WAITING. */
 export interface DeliveryStore {
   list(key: WebhookKey, position: LogPosition, signal?: AbortSignal): Promise<Delivery[]>
-  /** Queues the event of a delivery again and returns the new delivery. Throws DELIVERY_NOT_FOUND. */
+  /** Queues the event of a delivery again and returns the id of the new delivery. Throws DELIVERY_NOT_FOUND. */
   resend(key: WebhookKey, deliveryId: string, call: IdempotentCall): Promise<string>
-  /** Queues an event of type `webhook.test`. */
+  /** Queues an event of type `webhook.test` and returns the id of its delivery. */
   test(key: WebhookKey, call: IdempotentCall): Promise<string>
   /** Trims each log to its newest entries. Disables webhooks with too many waiting deliveries. */
   trim(signal?: AbortSignal): Promise<void>

@@ -52,8 +52,8 @@ export function createSendingStore(db: Db): SendingStore {
   return {
     lease: (busy, signal) =>
       db.transaction(async (tx) => {
-        // In the index, waiting and leased lanes come after `now()`. Only the lanes of busy
-        // webhooks are skipped.
+        // In the index, leased lanes and lanes that wait for a retry come after `now()`. Before it, only the
+        // lanes of busy webhooks and organisations are skipped.
         const [lane] = await tx.query<LaneRow>(
           `with due as (
              select webhook_id, object_key from webhook_lane
@@ -150,8 +150,8 @@ async function lockLane(tx: Transaction, { webhookId, objectKey, fence }: Sendin
 }
 
 /**
- * Makes the next delivery of the lane due immediately, or deletes the lane if it is empty. A concurrent
- * insert into the lane waits for its lock.
+ * Makes the next delivery of the lane due immediately, or deletes the lane if it is empty. With the time
+ * `infinity`, it pauses a lane that is not empty. A concurrent insert into the lane waits for its lock.
  */
 async function releaseLane(tx: Transaction, webhookId: string, objectKey: string, nextTime: 'now()' | 'infinity' = 'now()'): Promise<void> {
   const laneKey = [webhookId, objectKey]

@@ -10,7 +10,7 @@ import { type CheckAddress, checkWebhook, type Delivery, mergeWebhook } from './
 import type { WebhookKey, WebhookStore } from './webhook-store.ts'
 
 const MAX_WEBHOOKS = 100
-const DELIVERIES_DEFAULT = 100
+const DEFAULT_DELIVERIES = 100
 const MAX_DELIVERIES = 1_000
 
 const STATES: Record<Delivery['state'], DeliveryState> = {
@@ -56,7 +56,7 @@ export function webhookHandlers(stores: {
       return { secret: await webhooks.rotate(toKey(call.principal, webhookId), call) }
     },
     async listDeliveries({ webhookId, pageSize, pageToken, skip }, { principal, signal }) {
-      const size = toPageSize({ pageSize, skip }, MAX_DELIVERIES, DELIVERIES_DEFAULT)
+      const size = toPageSize({ pageSize, skip }, MAX_DELIVERIES, DEFAULT_DELIVERIES)
       const position = { before: readIdToken(pageToken), limit: size + 1, skip }
       const rows = await deliveries.list(toKey(principal, webhookId), position, signal)
       const page = rows.slice(0, size)

@@ -47,7 +47,7 @@ export function createWebhookSender(sender: Sender): WebhookSender {
         if (sending) startSending(sending)
         else if (!isWakeRequested) await waitForWork()
       } catch (error) {
-        log.warn({ err: error }, 'webhook sender: database unavailable; retrying')
+        log.warn({ err: error }, 'leasing a webhook delivery failed; retrying')
         await delay(POLL_MS)
       }
     }

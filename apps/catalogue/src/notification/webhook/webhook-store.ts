@@ -19,7 +19,7 @@ type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 export interface WebhookStore {
   require(key: WebhookKey, signal?: AbortSignal): Promise<Webhook>
   list(organisationId: string, position: PagePosition, signal?: AbortSignal): Promise<Webhook[]>
-  /** Stores a webhook. This is the only method that returns its secret. Throws WEBHOOKS_FULL. */
+  /** Stores a webhook. Only this method and `rotate` return a secret. Throws WEBHOOKS_FULL. */
   create(webhook: WebhookFields & { organisationId: string }, call: IdempotentCall): Promise<{ webhook: Webhook; secret: string }>
   /** Locks the webhook and stores the fields that `change` returns. */
   update(key: WebhookKey, change: (now: Webhook) => WebhookFields, signal?: AbortSignal): Promise<Webhook>

@@ -22,8 +22,8 @@ export interface EncodingFormatStore {
   findOfMedia(mediaId: string, signal: AbortSignal): Promise<MediaFormats | undefined>
   /**
    * Adds a format to a media, and queues the rendition if the media has a rendition set. Returns the
-   * formats, and the id of the job or `''` without a set. Throws MEDIA_NOT_FOUND, NO_PICTURE and
-   * quota errors.
+   * formats, and the id of the job. The id is `''` if the media has no set yet, or already has the
+   * rendition. Throws MEDIA_NOT_FOUND, NO_PICTURE and quota errors.
    */
   addToMedia(
     request: { mediaId: string; profileId: number; userId: string },

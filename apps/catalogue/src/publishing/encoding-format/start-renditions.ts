@@ -10,7 +10,7 @@ import { findFirstVideoId } from '../media/video-lock.ts'
 import { findProfile, toRenditionKey } from './profiles.ts'
 
 /** A locked media. No rendition is started if it has no set. */
-type MediaWithSet = Pick<LockedMedia, 'mediaId' | 'organisationId' | 'renditions'>
+type RenditionTarget = Pick<LockedMedia, 'mediaId' | 'organisationId' | 'renditions'>
 
 /**
  * Queues one rendition for the current set of a locked media, and returns its job. Returns the active
@@ -20,7 +20,7 @@ type MediaWithSet = Pick<LockedMedia, 'mediaId' | 'organisationId' | 'renditions
 export async function startRendition(
   tx: Transaction,
   enqueue: Enqueue,
-  media: MediaWithSet,
+  media: RenditionTarget,
   { profileId, userId }: { profileId: number; userId: string },
 ): Promise<string | undefined> {
   if (!isMissing(media, profileId)) return undefined
@@ -36,7 +36,7 @@ export async function startRendition(
  * Queues all formats of a media for its newly published set. A rendition that exceeds a quota is
  * recorded as a failed job.
  */
-export async function startAllRenditions(tx: Transaction, enqueue: Enqueue, media: MediaWithSet, userId: string): Promise<void> {
+export async function startAllRenditions(tx: Transaction, enqueue: Enqueue, media: RenditionTarget, userId: string): Promise<void> {
   const rows = await tx.query<{ profile_id: number }>(
     'select profile_id from media_encoding_format where media_id = $1 order by profile_id',
     [media.mediaId],
@@ -56,7 +56,7 @@ export async function startAllRenditions(tx: Transaction, enqueue: Enqueue, medi
 /** An added rendition uses no encoding minutes, because they were counted with its set. */
 const RENDITION_WORK = { bytes: 0, releasedBytes: 0, isEncoded: false }
 
-function isMissing({ renditions }: MediaWithSet, profileId: number): boolean {
+function isMissing({ renditions }: RenditionTarget, profileId: number): boolean {
   const profile = findProfile(profileId)
   return profile !== undefined && renditions?.hasVideo === true && !renditions.renditions.some(({ key }) => key === toRenditionKey(profile))
 }
@@ -64,7 +64,7 @@ function isMissing({ renditions }: MediaWithSet, profileId: number): boolean {
 async function queueRendition(
   tx: Transaction,
   enqueue: Enqueue,
-  media: MediaWithSet,
+  media: RenditionTarget,
   { profileId, userId, reserved }: { profileId: number; userId: string; reserved: Reservation },
 ): Promise<string> {
   const { mediaId, organisationId } = media
@@ -78,7 +78,7 @@ async function queueRendition(
 
 async function createJobFields(
   tx: Transaction,
-  { mediaId, organisationId, renditions }: MediaWithSet,
+  { mediaId, organisationId, renditions }: RenditionTarget,
   fields: { profileId: number; userId: string },
 ) {
   const videoId = await findFirstVideoId(tx, mediaId)

@@ -1,5 +1,5 @@
 import type { QualityDay, ViewerDay } from '@vitascope/proto/analytics/v1/insight'
-import type { Counts, DayCounts, LanguageCounts, Period, VideoCounts, Watched } from '@vitascope/proto/analytics/v1/report'
+import type { Counts, DayCounts, DimensionCounts, LanguageCounts, Period, VideoCounts, Watched } from '@vitascope/proto/analytics/v1/report'
 import { z } from 'zod'
 import { required, schema } from '../../server/schema/response-format.ts'
 
@@ -42,10 +42,19 @@ export const LanguageResponse = z.object({
   ...counters,
   ...period,
 })
+const dimension = {
+  dimension: schema.text('Name of the dimension.', 'country'),
+  value: schema.text('Value of the dimension. Empty for an unknown country or referrer.', 'DE'),
+}
+export const DimensionResponse = z.object({ ...dimension, ...organisation, ...counters, ...period })
+export const VideoDimensionResponse = z.object({ ...dimension, ...video, ...counters, ...period })
 export const ViewsResponse = z.object({ ...organisation, ...counters, ...period })
-export const DayResponse = z.object({ day, ...organisation, ...counters })
+const watchTime = {
+  viewing_time: z.number().meta({ description: 'Distinct seconds watched in all views of the day together.', example: 764.2 }),
+}
+export const DayResponse = z.object({ day, ...organisation, ...counters, ...z.object(watchTime).partial().shape })
 export const VideoResponse = z.object({ ...video, ...duration, ...counters, ...period })
-export const VideoDayResponse = z.object({ day, ...video, ...counters })
+export const VideoDayResponse = z.object({ day, ...video, ...counters, ...watchTime })
 export const DurationResponse = z.object({ ...video, ...duration, ...counters, ...watched, ...period })
 export const VideoListResponse = z.object({
   ...video,
@@ -116,8 +125,20 @@ export function languageResponse(
   return { language, ...ids, ...countersResponse(counts), ...periodResponse(days) }
 }
 
-export function dayResponse<Ids extends OrganisationIds>({ day, counts }: DayCounts, ids: Ids) {
-  return { day, ...ids, ...countersResponse(counts) }
+export function dimensionResponse<Ids extends OrganisationIds>(
+  { value, counts }: DimensionCounts,
+  ids: Ids,
+  { dimension: name, period: days }: { dimension: string; period: Period },
+) {
+  return { dimension: name, value, ...ids, ...countersResponse(counts), ...periodResponse(days) }
+}
+
+export function dayResponse({ day, counts, viewingSeconds }: DayCounts, ids: OrganisationIds): z.input<typeof DayResponse> {
+  return { day, ...ids, ...countersResponse(counts), ...(viewingSeconds !== undefined && { viewing_time: viewingSeconds }) }
+}
+
+export function videoDayResponse({ day, counts, viewingSeconds }: DayCounts, ids: VideoIds): z.input<typeof VideoDayResponse> {
+  return { day, ...ids, ...countersResponse(counts), viewing_time: viewingSeconds ?? 0 }
 }
 
 export function videoListResponse(

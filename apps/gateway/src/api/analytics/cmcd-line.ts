@@ -102,7 +102,7 @@ function readErrorCode(codes: unknown): string {
   return Array.isArray(codes) ? firstCharacters(codes.map(String).join(', '), MAX_CODE_LENGTH) : ''
 }
 
-/** Custom keys have texts. */
+/** Values of custom keys are texts. */
 function readNumber(value: unknown): number | undefined {
   return typeof value === 'string' && /^\d{1,9}(\.\d{1,6})?$/.test(value) ? Number(value) : undefined
 }

@@ -17,11 +17,12 @@ export function readEventsFast(value: unknown): PlayerEventPayload[] | undefined
 
 export const MAX_EVENTS = 100
 const MAX_INTERVALS = 1_000
-/** Keeps a body far below the bound of values and names of a JSON text. */
+/** With this maximum, a body stays far below the maximum number of values and names of a JSON text. */
 const MAX_INTERVALS_PER_BODY = 4_000
 const VIDEO_ID = /^[1-9]\d{0,18}$/
 const VIEW_ID = /^[\w-]{1,100}$/
 const LANGUAGE = /^[A-Za-z0-9-]{0,35}$/
+const HOST = /^[\w.:-]{0,300}$/
 const ERROR_TEXT = /^[\x20-\x7e]{0,100}$/
 const TYPES: ReadonlySet<unknown> = new Set(['load', 'play', 'progress', 'ended'])
 
@@ -35,6 +36,7 @@ const FIELD_CHECKS: Readonly<Record<keyof PlayerEventPayload, (value: unknown) =
   rewatched: isIntervals,
   language: (value) => matches(value, LANGUAGE),
   subtitle: (value) => matches(value, LANGUAGE),
+  referrer: (value) => matches(value, HOST),
   qoe: isQuality,
 }
 const REQUIRED = ['video_id', 'view_id', 'type', 'at'] as const satisfies readonly (keyof PlayerEventPayload)[]

@@ -89,6 +89,14 @@ export const PlayerEvent = z.strictObject({
   rewatched: intervals('Intervals that were watched again.').optional(),
   language: language('Audio language.').optional(),
   subtitle: language('Language of the subtitles shown.').optional(),
+  referrer: text(
+    300,
+    {},
+    {
+      description: 'Host of the page that contains the player, or of the page with the link to it. Only its registrable domain is stored.',
+      example: 'www.example.com',
+    },
+  ).optional(),
   qoe: qoe.meta({ description: 'Playback quality of this view so far.' }).optional(),
 })
 
@@ -108,6 +116,7 @@ export function eventMessage(event: PlayerEventPayload, knownViewOnly: boolean):
     rewatched: (event.rewatched ?? []).map(toInterval),
     language: event.language ?? '',
     subtitle: event.subtitle ?? '',
+    referrer: event.referrer ?? '',
     quality: event.qoe && { startupMs: startup_ms, stalls, stalledMs: stalled_ms, switches, error },
     knownViewOnly,
   }

@@ -66,17 +66,25 @@ export const getRealtime = route({
   section,
   access,
   summary: 'Count the current views',
-  description: 'Counts the views that sent an event within the last 60 s, in all and for each of the 100 videos with most of them.',
+  description:
+    'Counts the views that sent an event within the last 60 s, in all and for each of the 100 videos with most of them. ' +
+    '`recent_views` are those of the last 5 min.',
   params: organisationParams,
   response: z.object({
     organisation_id: schema.id('organisation'),
     views: schema.int('Current views of all videos.', 12),
+    recent_views: schema.int('Views of all videos that sent an event within the last 5 min.', 20),
     videos: z.array(z.object({ video_id: schema.id('video'), views: schema.int('Current views of this video.', 7) })),
   }),
   async handle({ params }, context) {
     const organisationId = await reportedOrganisation(params.organisationId, context)
-    const { views, videos } = await context.services.insights.getRealtime({ organisationId }, context.call)
-    return { organisation_id: organisationId, views, videos: videos.map((video) => ({ video_id: video.videoId, views: video.views })) }
+    const { views, videos, recentViews } = await context.services.insights.getRealtime({ organisationId }, context.call)
+    return {
+      organisation_id: organisationId,
+      views,
+      recent_views: recentViews,
+      videos: videos.map((video) => ({ video_id: video.videoId, views: video.views })),
+    }
   },
 })
 

@@ -17,6 +17,7 @@ import {
   VideoListResponse,
   VideoResponse,
   ViewsResponse,
+  videoDayResponse,
   videoListResponse,
   watchedResponse,
 } from './analytics-response.ts'
@@ -44,8 +45,8 @@ const filter = object(z.strictObject({ video_id: videoIds }), filterDocs).option
 const videoFilterDocs = { ...filterDocs, description: 'A JSON object. Only views of these videos in these languages count.' }
 const videoFilter = object(z.strictObject({ video_id: videoIds, language: languages }), videoFilterDocs).optional()
 const publicNames = { video_ids: 'filter.video_id', languages: 'filter.language' }
-/** Rows per call. Rows with the texts of their videos are large. */
-const MAX_DETAILED_PAGE_SIZE = 200
+/** Rows per call, of which analytics returns no more. Rows with the texts of their videos are large. */
+const MAX_DETAILED_PAGE_SIZE = 100
 
 export const listLanguages = route({
   get: ['/analytics/language/:organisationId'],
@@ -111,15 +112,21 @@ export const listDays = route({
   access,
   summary: 'Count the views of an organisation by day',
   errorCodes,
-  description: 'Returns a row for each day with views, oldest first.',
+  description: 'Returns a row for each day with views, oldest first. `detailed` adds the viewing time.',
   params: organisationParams,
-  query: z.object({ ...periodQuery, ...pageQuery, filter }),
+  query: z.object({
+    ...periodQuery,
+    ...pageQuery,
+    filter,
+    detailed: flag({ description: '`true` adds the viewing time.' }).default(false),
+  }),
   publicNames,
   response: z.array(DayResponse),
   async handle({ params, query }, context) {
     const period = readPeriod(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
-    const request = { organisationId, period, videoIds: query.filter?.video_id ?? [] }
+    const { detailed } = query
+    const request = { organisationId, period, videoIds: query.filter?.video_id ?? [], detailed }
     const { rows, nextCursor } = await runReport(request, context, (call) =>
       collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
         const { days, nextPageToken } = await context.services.reports.listDays({ ...request, ...page }, call)
@@ -127,7 +134,11 @@ export const listDays = route({
       }),
     )
     const path = `/analytics/views/${organisationId}/per-day`
-    const link = nextLink(context.publicUrl, path, { ...query, nextCursor, query: repeatedFilters(query) })
+    const link = nextLink(context.publicUrl, path, {
+      ...query,
+      nextCursor,
+      query: { ...repeatedFilters(query), ...(detailed && { detailed: '1' }) },
+    })
     return new Reply(
       rows.map((row) => dayResponse(row, { organisation_id: organisationId })),
       { headers: link },
@@ -219,7 +230,7 @@ export const listVideoDays = route({
     const path = `/analytics/views/${organisationId}/video/${videoId}/per-day`
     const link = nextLink(context.publicUrl, path, { ...query, nextCursor, query: repeatedFilters(query) })
     return new Reply(
-      rows.map((row) => dayResponse(row, { video_id: videoId, organisation_id: organisationId })),
+      rows.map((row) => videoDayResponse(row, { video_id: videoId, organisation_id: organisationId })),
       { headers: link },
     )
   },
@@ -248,15 +259,15 @@ export const getDurationViewed = route({
 export const reportRoutes = [listLanguages, listSubtitles, getViews, listDays, listVideos, getVideo, listVideoDays, getDurationViewed]
 
 /**
- * Queues only reports of chosen videos. They read one row per video and day, reports of a whole
- * organisation only one small row per day.
+ * Queues only detailed reports and those of chosen videos. They read one row per video and day, other
+ * reports of a whole organisation only one small row per day.
  */
 function runReport<T>(
-  { organisationId, videoIds }: { organisationId: string; videoIds: readonly string[] },
+  { organisationId, videoIds, detailed = false }: { organisationId: string; videoIds: readonly string[]; detailed?: boolean },
   { services, call }: Pick<Context, 'services' | 'call'>,
   readReport: (call: Call) => Promise<T>,
 ): Promise<T> {
-  return videoIds.length === 0 ? readReport(call) : services.reportQueue.run(organisationId, call, readReport)
+  return videoIds.length === 0 && !detailed ? readReport(call) : services.reportQueue.run(organisationId, call, readReport)
 }
 
 /** Returns the filters that the next page repeats. */

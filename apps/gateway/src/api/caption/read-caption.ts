@@ -12,7 +12,7 @@ interface CaptionContent {
 }
 
 /**
- * Time limit for reading a caption, in milliseconds. 20,000 lines are 5 MiB, more than other reads.
+ * Time limit for reading a caption, in milliseconds. 20,000 lines can have 5 MiB, which is more than other reads have.
  * A stream has no deadline of its own.
  */
 const READ_TIMEOUT_MS = 10_000

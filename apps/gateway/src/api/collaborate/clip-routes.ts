@@ -21,8 +21,15 @@ const time_finish = seconds(
   'End in seconds from the beginning of the video. It must not be before `time_start` or after the end of the video.',
   7,
 )
+const millis = (field: string) =>
+  int(
+    { min: 0, max: 999 },
+    { description: `Milliseconds after \`${field}\`. If \`${field}\` is sent without it, it becomes 0.`, example: 480 },
+  )
+const [time_start_millis, time_finish_millis] = [millis('time_start'), millis('time_finish')]
 const type = text(50, { min: 1 }, { description: 'Type of the clip.', example: 'video' })
 const preview = flag({ description: 'Marks the clip as a preview.' })
+const resolved = flag({ description: 'Marks the comment as one that needs no more work.' })
 
 export const createClip = route({
   post: ['/collaborate/clip/:collaborateId/post'],
@@ -36,14 +43,17 @@ export const createClip = route({
     comments: comments.default(''),
     time_start,
     time_finish,
+    time_start_millis: time_start_millis.default(0),
+    time_finish_millis: time_finish_millis.default(0),
     type: type.default('video'),
     preview: preview.default(false),
+    resolved: resolved.default(false),
   }),
   response: z.object({ collaborate_id: schema.id('collaboration entry'), data: ClipResponse, id: schema.id('clip') }),
   errorCodes: { clips_full: 'The entry already has 200 clips.' },
   async handle({ params, payload }, { services, call }) {
-    const fields = { ...payload, timeStart: payload.time_start, timeFinish: payload.time_finish }
-    const clip = Clip.fromPartial({ ...fields, collaborationId: params.collaborateId })
+    const { comments, type, preview, resolved } = payload
+    const clip = Clip.fromPartial({ comments, type, preview, resolved, ...toTimes(payload), collaborationId: params.collaborateId })
     const created = required((await services.clips.createClip({ clip }, call)).clip, 'clip')
     return { collaborate_id: created.collaborationId, data: clipResponse(created), id: created.clipId }
   },
@@ -77,8 +87,11 @@ export const updateClip = route({
     comments: comments.optional(),
     time_start: time_start.optional(),
     time_finish: time_finish.optional(),
+    time_start_millis: time_start_millis.optional(),
+    time_finish_millis: time_finish_millis.optional(),
     type: type.optional(),
     preview: preview.optional(),
+    resolved: resolved.optional(),
   }),
   record: ClipOfEntryResponse,
   docs: { example: { title: 'Too loud' } },
@@ -95,9 +108,9 @@ export const updateClip = route({
       comments: payload.comments ?? '',
       type: payload.type ?? '',
       preview: payload.preview ?? false,
+      resolved: payload.resolved ?? false,
     }
-    const times = { timeStart: payload.time_start ?? 0, timeFinish: payload.time_finish ?? 0 }
-    const clip = Clip.fromPartial({ clipId: params.clipId, ...fields, ...times })
+    const clip = Clip.fromPartial({ clipId: params.clipId, ...fields, ...toTimes(payload) })
     const response = await services.clips.updateClip({ clip, updateMask }, call)
     const [current, previous] = [required(response.clip, 'clip'), required(response.previous, 'clip before')]
     return { new_data: clipResponse(current), original_data: clipResponse(previous), updated: current.clipId }
@@ -145,5 +158,16 @@ export const orderClips = route({
     return { new_data: response.clips.map(clipResponse), original_data: response.previous.map(clipResponse), updated: params.collaborateId }
   },
 })
+
+interface Times {
+  time_start?: number | undefined
+  time_finish?: number | undefined
+  time_start_millis?: number | undefined
+  time_finish_millis?: number | undefined
+}
+
+function toTimes({ time_start = 0, time_finish = 0, time_start_millis = 0, time_finish_millis = 0 }: Times) {
+  return { timeStart: time_start, timeFinish: time_finish, timeStartMillis: time_start_millis, timeFinishMillis: time_finish_millis }
+}
 
 export const clipRoutes = [createClip, getClip, updateClip, deleteClip, orderClips]

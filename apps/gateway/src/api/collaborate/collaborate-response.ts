@@ -11,8 +11,11 @@ export const ClipResponse = z
     comments: schema.text('Comments on the clip. Free text.', 'The music covers the voice.'),
     time_start: schema.int('Start in seconds from the beginning of the video.', 3),
     time_finish: schema.int('End in seconds from the beginning of the video.', 7),
+    time_start_millis: schema.int('Milliseconds after `time_start`, from 0 to 999.', 480),
+    time_finish_millis: schema.int('Milliseconds after `time_finish`, from 0 to 999.', 0),
     type: schema.text('Type of the clip.', 'video'),
     preview: schema.flag('Marks the clip as a preview.'),
+    resolved: schema.flag('The comment needs no more work.'),
     order: schema.int('Index of the clip in the entry, from 0.', 0),
     date_created: schema.timestamp('Time of creation.'),
   })
@@ -75,8 +78,11 @@ export function clipResponse(clip: Clip): z.input<typeof ClipResponse> {
     comments: clip.comments,
     time_start: clip.timeStart,
     time_finish: clip.timeFinish,
+    time_start_millis: clip.timeStartMillis,
+    time_finish_millis: clip.timeFinishMillis,
     type: clip.type,
     preview: formatFlag(clip.preview),
+    resolved: formatFlag(clip.resolved),
     order: clip.position,
     date_created: formatOptionalTimestamp(clip.createTime),
   }

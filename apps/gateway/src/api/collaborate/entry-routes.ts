@@ -27,7 +27,7 @@ export const listEntries = route({
   async handle({ params: { videoId }, query }, { services, call, publicUrl }) {
     const page = { pageSize: query.limit, ...toPosition(query) }
     const { entries, nextPageToken } = await services.entries.listEntries({ videoId, ...page }, call)
-    // A page may have fewer rows than its limit.
+    // `nextLink` adds the limit to this start, but a page may have fewer rows than its limit.
     const start = query.start + entries.length - query.limit
     const headers = nextLink(publicUrl, `/collaborate/${videoId}`, { start, limit: query.limit, nextCursor: nextPageToken })
     return new Reply(Object.fromEntries(entries.map((entry) => [entry.collaborationId, entryResponse(entry)])), { headers })

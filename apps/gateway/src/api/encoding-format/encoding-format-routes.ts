@@ -77,12 +77,12 @@ export const getOrganisationFormats = route({
   params: z.object({ organisationId: id('organisation') }),
   response: OrganisationFormatsResponse,
   async handle({ params }, context) {
-    const organisationId = await findOrganisation(params.organisationId, context)
+    const organisation = await findOrganisation(params.organisationId, context)
     const { formats } = await context.services.encodingFormats.listOrganisationFormats(
       { organisationId: params.organisationId },
       context.call,
     )
-    return organisationFormatsResponse(organisationId, formats)
+    return organisationFormatsResponse(organisation, formats)
   },
 })
 
@@ -98,10 +98,10 @@ export const addOrganisationFormat = route({
   publicNames: { profile_id: 'encodingformat_id' },
   response: OrganisationFormatsResponse,
   async handle({ params, payload }, context) {
-    const organisationId = await findOrganisation(params.organisationId, context)
+    const organisation = await findOrganisation(params.organisationId, context)
     const request = { organisationId: params.organisationId, profileId: payload.encodingformat_id }
     const { formats } = await context.services.encodingFormats.addOrganisationFormat(request, context.call)
-    return organisationFormatsResponse(organisationId, formats)
+    return organisationFormatsResponse(organisation, formats)
   },
 })
 

@@ -44,6 +44,53 @@ export const JobResponse = z
   })
   .meta({ id: 'Job', description: 'A job: the encoding of a source into the files of a video.' })
 
+const listedStates = ['queued', 'running', 'ok', 'failed', 'cancelled'] as const
+export type ListedState = (typeof listedStates)[number]
+
+/** Names of states of listed jobs. `active` selects those that have not ended. */
+export const STATE_FILTERS = ['active', ...listedStates] as const
+
+/** A job without its part in encoding. */
+export const ListedJobResponse = JobResponse.pick({
+  job_id: true,
+  video_id: true,
+  media_id: true,
+  action: true,
+  progress: true,
+  error: true,
+})
+  .extend({
+    organisation_id: schema.id('organisation'),
+    state: z.enum(listedStates).meta({ description: 'State of the job. `running` includes all steps of the work.', example: 'running' }),
+    time_created: JobResponse.shape.time_created,
+    time_started: JobResponse.shape.time_started,
+    time_finished: JobResponse.shape.time_finished,
+  })
+  .meta({ id: 'ListedJob', description: 'A job in a list.' })
+
+export function listedJobResponse(job: Job): z.input<typeof ListedJobResponse> {
+  const { job_id, video_id, media_id, action, progress, error, time_created, time_started, time_finished } = jobResponse(job, undefined)
+  const state = Object.entries(STATES_OF_WORDS).find(([, value]) => value === job.state)?.[0] as ListedState | undefined
+  return {
+    ...{ job_id, video_id, media_id, organisation_id: job.organisationId, action },
+    ...{ state: state ?? 'queued', progress, error, time_created, time_started, time_finished },
+  }
+}
+
+/** Returns the states that a filter selects. */
+export function toJobStates(filter: (typeof STATE_FILTERS)[number] | undefined): JobState[] {
+  if (filter === undefined) return []
+  return filter === 'active' ? [JobState.JOB_STATE_QUEUED, JobState.JOB_STATE_RUNNING] : [STATES_OF_WORDS[filter]]
+}
+
+const STATES_OF_WORDS: Readonly<Record<ListedState, JobState>> = {
+  queued: JobState.JOB_STATE_QUEUED,
+  running: JobState.JOB_STATE_RUNNING,
+  ok: JobState.JOB_STATE_OK,
+  failed: JobState.JOB_STATE_FAILED,
+  cancelled: JobState.JOB_STATE_CANCELLED,
+}
+
 /**
  * Combines the catalogue's job with encoding's part, which is undefined until the job was sent to
  * encoding.

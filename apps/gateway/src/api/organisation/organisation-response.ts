@@ -9,7 +9,7 @@ const limit = (description: string) =>
     .nullable()
     .meta({ description: `${description}. null if there is no limit.`, example: '600' })
 
-const usedBytes = (description: string, example = '1048576') => z.string().meta({ description: `${description}.`, example })
+const usedAmount = (description: string, example = '1048576') => z.string().meta({ description: `${description}.`, example })
 
 export const OrganisationResponse = z
   .object({
@@ -24,6 +24,7 @@ export const OrganisationResponse = z
     allowed_ips: z
       .array(z.string())
       .meta({ description: 'IP addresses and CIDRs that may load media files. Empty if all may.', example: ['192.0.2.0/24'] }),
+    public_page: schema.bool('Whether everyone may open `/o/{organisation_id}`, the page with the public videos of the organisation.'),
     quota: z.object({
       bytes: limit('Stored bytes, including renditions'),
       minutes_per_month: limit('Minutes of source video per calendar month in UTC'),
@@ -31,20 +32,31 @@ export const OrganisationResponse = z
     }),
     usage: z
       .object({
-        bytes: usedBytes('Stored bytes'),
-        bytes_reserved: usedBytes('Bytes reserved for active uploads and jobs'),
-        minutes_this_month: usedBytes(
+        bytes: usedAmount('Stored bytes'),
+        bytes_reserved: usedAmount('Bytes reserved for active uploads and jobs'),
+        minutes_this_month: usedAmount(
           'Encoded minutes of sources that were accepted in this calendar month in UTC, to two decimals',
           '12.5',
         ),
-        minutes_reserved: usedBytes('Minutes reserved for active jobs that were accepted in this month, to two decimals', '1'),
-        jobs: usedBytes('Jobs that wait or run', '3'),
+        minutes_reserved: usedAmount('Minutes reserved for active jobs that were accepted in this month, to two decimals', '1'),
+        jobs: usedAmount('Jobs that wait or run', '3'),
       })
       .meta({ description: 'Usage that counts against the quota.' }),
     time_created: schema.timestamp('Time of creation.'),
     time_last_modified: schema.timestamp('Time of the last change.'),
   })
   .meta({ id: 'Organisation', description: 'An organisation.' })
+
+export const OrganisationUsageResponse = OrganisationResponse.pick({
+  organisation_id: true,
+  name: true,
+  public_page: true,
+  quota: true,
+  usage: true,
+}).meta({
+  id: 'OrganisationUsage',
+  description: 'The quota of an organisation and its usage, and whether it has a public page.',
+})
 
 export function organisationResponse(organisation: Organisation, usage: Usage): z.input<typeof OrganisationResponse> {
   return { ...organisationDetails(organisation), usage: usageResponse(usage) }
@@ -60,6 +72,7 @@ export function organisationDetails(organisation: Organisation): Omit<z.input<ty
     default_setting_id: organisation.defaultSettingId ?? '',
     default_theme_id: organisation.defaultThemeId ?? '',
     allowed_ips: organisation.allowedIps,
+    public_page: organisation.publicPage,
     quota: {
       bytes: limitText(organisation.quota?.bytes),
       minutes_per_month: limitText(organisation.quota?.minutesPerMonth),

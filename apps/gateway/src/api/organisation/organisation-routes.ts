@@ -4,10 +4,11 @@ import { Usage } from '@vitascope/proto/catalogue/v1/quota'
 import { z } from 'zod'
 import { Reply } from '../../server/route/reply.ts'
 import { type Context, route } from '../../server/route/route.ts'
-import { addressList, clearable, id, idOrNone, int, object, oneOf, text } from '../../server/schema/fields.ts'
+import { addressList, clearable, flag, id, idOrNone, int, object, oneOf, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { changedFields, required, schema } from '../../server/schema/response-format.ts'
-import { OrganisationResponse, organisationDetails, organisationResponse } from './organisation-response.ts'
+import { requestedOrganisation } from '../shared/resolve-organisation.ts'
+import { OrganisationResponse, OrganisationUsageResponse, organisationDetails, organisationResponse } from './organisation-response.ts'
 
 const name = text(255, { min: 1 }, { description: 'Name of the organisation.', example: 'Example Films' })
 
@@ -23,6 +24,42 @@ export const getOrganisation = route({
   async handle({ params }, { services, call }) {
     const { organisation } = await services.organisations.getOrganisation({ organisationId: params.id }, call)
     return withUsage(required(organisation, 'organisation'), { services, call })
+  },
+})
+
+export const getOrganisationUsage = route({
+  get: ['/organisation/:organisationId/usage'],
+  operationId: 'getOrganisationUsage',
+  section: 'Organisations',
+  access: 'user',
+  summary: 'Read the quota and the usage',
+  description:
+    'Returns the name of an organisation, its quota and what counts against it now, and whether it has a public page. Users read those of their own organisation.',
+  params: z.object({ organisationId: id('organisation') }),
+  response: OrganisationUsageResponse,
+  async handle({ params }, { caller, services, call }) {
+    const organisationId = requestedOrganisation(caller, params.organisationId)
+    const { organisation } = await services.organisations.getOrganisation({ organisationId }, call)
+    const { organisation_id, name, public_page, quota, usage } = await withUsage(required(organisation, 'organisation'), { services, call })
+    return { organisation_id, name, public_page, quota, usage }
+  },
+})
+
+export const listOrganisationRecords = route({
+  get: ['/organisation'],
+  operationId: 'listOrganisations',
+  section: 'Organisations',
+  access: 'system',
+  summary: 'List organisations',
+  description: 'Returns all organisations by id, including inactive ones, with their quotas.',
+  query: z.object(pageQuery),
+  response: z.array(OrganisationResponse.omit({ usage: true })),
+  async handle({ query }, { services, call, publicUrl }) {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 100 }, async (page) => {
+      const { organisations, nextPageToken } = await services.organisations.listOrganisations({ ...page, activeOnly: false }, call)
+      return { rows: organisations, nextPageToken }
+    })
+    return new Reply(rows.map(organisationDetails), { headers: nextLink(publicUrl, '/organisation', { ...query, nextCursor }) })
   },
 })
 
@@ -57,6 +94,9 @@ const changes = z.strictObject({
   default_setting_id: idOrNone('player settings profile of videos without a profile').optional(),
   default_theme_id: idOrNone('theme of videos without a theme').optional(),
   allowed_ips: addressList(256).optional(),
+  public_page: flag({
+    description: 'Whether everyone may open `/o/{id}`, the page with the public videos of the organisation.',
+  }).optional(),
   quota: clearable(
     object(
       z.strictObject({
@@ -123,7 +163,14 @@ export const createOrganisation = route({
   },
 })
 
-export const organisationRoutes = [getOrganisation, listOrganisations, updateOrganisation, createOrganisation]
+export const organisationRoutes = [
+  getOrganisation,
+  getOrganisationUsage,
+  listOrganisations,
+  listOrganisationRecords,
+  updateOrganisation,
+  createOrganisation,
+]
 
 /** Returns an organisation with its usage, which is stored in the catalogue. */
 async function withUsage(organisation: Organisation, { services, call }: Pick<Context, 'services' | 'call'>) {
@@ -160,6 +207,7 @@ function toOrganisation(organisationId: string, payload: z.output<typeof changes
     defaultSettingId: payload.default_setting_id || undefined,
     defaultThemeId: payload.default_theme_id || undefined,
     allowedIps: payload.allowed_ips ?? [],
+    publicPage: payload.public_page ?? false,
     quota: Quota.create({
       bytes: bytes ?? undefined,
       minutesPerMonth: minutes_per_month ?? undefined,

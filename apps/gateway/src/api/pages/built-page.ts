@@ -27,9 +27,8 @@ export interface PageRights {
  * Returns the Content Security Policy: only our own scripts, and media also from the public origin,
  * the origin of media files and the redirect origin.
  */
-export function webPolicy({ publicUrl, mediaUrl, redirectOrigin, frameAncestors }: PageRights): string {
-  const origins = new Set([publicUrl(), mediaUrl()].map((url) => new URL(url).origin))
-  const media = [`'self'`, ...origins, ...(redirectOrigin === undefined ? [] : [redirectOrigin])].join(' ')
+export function webPolicy(rights: PageRights): string {
+  const media = mediaSources(rights)
   return [
     `default-src 'none'`,
     `script-src 'self'`,
@@ -43,8 +42,14 @@ export function webPolicy({ publicUrl, mediaUrl, redirectOrigin, frameAncestors 
     `font-src 'self'`,
     `base-uri 'none'`,
     `form-action 'none'`,
-    `frame-ancestors ${frameAncestors}`,
+    `frame-ancestors ${rights.frameAncestors}`,
   ].join('; ')
+}
+
+/** Returns the sources of pictures and media files for a Content Security Policy. */
+export function mediaSources({ publicUrl, mediaUrl, redirectOrigin }: Omit<PageRights, 'frameAncestors'>): string {
+  const origins = new Set([publicUrl(), mediaUrl()].map((url) => new URL(url).origin))
+  return [`'self'`, ...origins, ...(redirectOrigin === undefined ? [] : [redirectOrigin])].join(' ')
 }
 
 const NOT_BUILT = `<!doctype html>

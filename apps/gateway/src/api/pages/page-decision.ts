@@ -10,7 +10,7 @@ const MAX_TOKEN_LENGTH = 2_048
 
 export interface PageDecision {
   allowed: boolean
-  /** Text of the rule that denied the page, or empty. */
+  /** Text for viewers of a denied page. Empty if there is none. */
   message: string
   /** Sources of the CSP directive `frame-ancestors`. */
   frameAncestors: string

@@ -55,7 +55,7 @@ export function createFactsFinder(dependencies: FactsDependencies): FactsFinder 
   }
 }
 
-/** Looks up an id with one or two catalogue reads. */
+/** Looks up an id with one to three catalogue reads. */
 async function loadFacts(
   id: string,
   caller: Pick<RequestContext, 'address' | 'requestId'>,

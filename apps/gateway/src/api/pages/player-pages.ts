@@ -1,10 +1,12 @@
 import { join } from 'node:path'
-import express, { type RequestHandler, Router } from 'express'
+import express, { type Request, type RequestHandler, Router } from 'express'
+import { readSessionCookie } from '../../server/access/session-cookie.ts'
 import { page, sendHtml } from '../../server/http/page.ts'
 import { domainError } from '../../server/http/problem.ts'
 import { readBuiltPage, webPolicy } from './built-page.ts'
 import { ALLOWED, createPageDecider } from './page-decision.ts'
 import type { FactsDependencies, FactsFinder } from './page-facts.ts'
+import type { PageFacts } from './share-data.ts'
 import { withFacts } from './share-tags.ts'
 
 interface Parts extends FactsDependencies {
@@ -35,10 +37,11 @@ export function playerPages(dependencies: Parts): Router {
       if (builtHtml === undefined) return
       const html = withTrackingTag(builtHtml)
       const id = String(request.params['id'])
-      const found = await findFacts(id, response)
+      const publicFacts = await findFacts(id, response)
+      const found = mayBePrivate(publicFacts, request) ? undefined : publicFacts
       const content = found === undefined || found.shows === 'none' ? undefined : { kind: found.shows, id }
       const decision = content ? await decidePage(content, request, response) : ALLOWED
-      // A page with a message. The rules of the video do not allow the page that embeds it.
+      // If the rules of the video deny the page, it shows the message of the decision.
       const facts = decision.allowed ? found : { shows: 'none' as const, denied: decision.message }
       // The body is the same page, which shows its own message.
       if (facts?.shows === 'none') response.status(decision.allowed ? 404 : 403)
@@ -50,6 +53,14 @@ export function playerPages(dependencies: Parts): Router {
     }),
   )
   return router
+}
+
+/**
+ * Returns true if the signed-in user may see a video that guests do not see. The script of the page then reads the video
+ * with the session.
+ */
+function mayBePrivate(facts: PageFacts | undefined, { headers }: Request): boolean {
+  return facts?.shows === 'none' && facts.expired === undefined && readSessionCookie(headers.cookie) !== undefined
 }
 
 /**

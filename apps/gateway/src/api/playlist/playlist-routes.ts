@@ -31,7 +31,7 @@ export const getPlaylist = route({
   access: 'public',
   summary: 'Read a playlist with its videos',
   description:
-    'Returns a playlist. Keys of its organisation and system keys see all videos. Other callers see only videos that are enabled and have not expired. ' +
+    'Returns a playlist. Keys of its organisation and system keys see all videos. Other callers see only videos that are public, enabled and not expired. ' +
     'The playlist page is `/player/{playlist_id}`.',
   params: z.object({ playlistId: id('playlist') }),
   response: PlaylistResponse,

@@ -27,7 +27,7 @@ export const PresentationResponse = z
         message: z.enum(['processing', 'ok, but awaiting timings', 'ok', 'failed']).meta({ example: 'ok' }),
         progress: schema.int('Progress in percent. It does not decrease while a file is processed.', 100),
         code: schema.int(
-          'Status code. 2: processing. 1999: awaiting timings. 2000: ok. 4002: error in the file. 5xxx: error of the platform.',
+          'Status code. 2: processing. 1999: awaiting timings. 2000: ok. 4002: error in the file. 4003: the slides exceed the quota. 5xxx: error of the platform.',
           2000,
         ),
         reason: schema.text(

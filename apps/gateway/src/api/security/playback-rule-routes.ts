@@ -129,7 +129,7 @@ export const explainPlayback = route({
     allowed: schema.bool('Whether the request is allowed.'),
     code: schema.text('Code of the rejection, as in the response of delivery. Empty if the request is allowed.', 'rule_refused'),
     decided_by: schema.text(
-      `What decided: ${DECIDING_PARTS.map((part) => `\`${part}\``).join(', ')}, or \`video\` if the video is disabled or has no files. ` +
+      `What decided: ${DECIDING_PARTS.map((part) => `\`${part}\``).join(', ')}, or \`video\` if the video is disabled or has no files, or its organisation is inactive. ` +
         '`addresses` are those of `allowed_ips`. With `default`, no rule decided.',
       'rule',
     ),

@@ -77,7 +77,7 @@ export const completeOidcSignIn = route({
   errorCodes: {
     foreign_page: 'A page of another site sent the request.',
     oidc_failed: 'The state is unknown, expired, used or of another browser, or the response of the provider is invalid.',
-    oidc_user_unknown: 'The account at the identity provider has no user on this platform.',
+    oidc_user_unknown: 'The account at the identity provider has no access to this platform.',
     oidc_disabled: 'No identity provider is configured.',
     oidc_unavailable: 'The identity provider does not respond.',
     email_taken: 'The email address is already in use.',

@@ -1,18 +1,17 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { clearSessionCookie } from '../../server/access/session-cookie.ts'
 import { domainError } from '../../server/http/problem.ts'
 import type { Caller } from '../../server/route/caller.ts'
 import { Reply } from '../../server/route/reply.ts'
 import { route } from '../../server/route/route.ts'
-import { id, text } from '../../server/schema/fields.ts'
+import { id } from '../../server/schema/fields.ts'
 import { required } from '../../server/schema/response-format.ts'
 import { UserResponse, userResponse } from '../user/user-response.ts'
 import { newSessionHeaders, newSessionReply } from './new-session-reply.ts'
 import { NewSessionResponse, SessionResponse, sessionResponse } from './session-response.ts'
+import { emailField, hashEmail, passwordField } from './sign-in-fields.ts'
 
 const section = 'Sessions'
-const MAX_PASSWORD_LENGTH = 1_000
 
 export const signIn = route({
   post: ['/session'],
@@ -26,23 +25,20 @@ export const signIn = route({
     'platform. The session has all permissions of its user for 12 hours. With a cookie, writes are accepted from pages of the platform only. An IP address may ' +
     'try 10 passwords a minute for one user and 30 for all, and all addresses together 100 for one user.',
   payload: z.strictObject({
-    email: text(254, { min: 1 }, { description: 'Email address of the user. Case-insensitive.', example: 'ada@example.org' }),
-    password: text(
-      MAX_PASSWORD_LENGTH,
-      { min: 1 },
-      { description: 'The password. It is a secret.', example: 'correct horse battery staple' },
-    ),
+    email: emailField,
+    password: passwordField,
   }),
   status: 201,
   docs: { responseHeaders: newSessionHeaders },
   response: NewSessionResponse,
   errorCodes: {
     sign_in_failed: 'The email address or the password is wrong.',
+    passkey_required: 'The password is right, and the user also requires a passkey. Continue with `POST /session/passkey`.',
     foreign_page: 'A page of another site sent the request.',
     passwords_busy: 'Too many passwords are being checked or set. Retry after the time in `Retry-After`.',
   },
   async handle({ payload: { email, password } }, { services, call, client, countSignIn, publicUrl }) {
-    await countSignIn(createHash('sha256').update(email.trim().toLowerCase()).digest('hex'))
+    await countSignIn(hashEmail(email))
     const created = await services.sessions.createSession({ email, password, address: client.address, userAgent: client.userAgent }, call)
     return newSessionReply(created, publicUrl)
   },

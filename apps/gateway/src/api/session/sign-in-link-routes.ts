@@ -6,6 +6,7 @@ import { schema } from '../../server/schema/response-format.ts'
 import { email, password, personName } from '../user/user-fields.ts'
 import { newSessionHeaders, newSessionReply } from './new-session-reply.ts'
 import { NewSessionResponse } from './session-response.ts'
+import { emailField, hashEmail } from './sign-in-fields.ts'
 
 const EXAMPLE_SECRET = 'sQz3b8w0Wn5kXv1dT9yLr2mP6cJ4hF7gA0eU-iO_aBc'
 
@@ -22,8 +23,8 @@ export const useSignInLink = route({
   payload: z.strictObject({
     link: text(100, { min: 1 }, { description: 'The secret of the link, after `#link=`.', example: EXAMPLE_SECRET }),
     password,
-    first_name: personName('First name. The present one stays if it is absent.', 'Ada').optional(),
-    last_name: personName('Last name. The present one stays if it is absent.', 'Byron').optional(),
+    first_name: personName('First name. If it is omitted, the stored one is kept.', 'Ada').optional(),
+    last_name: personName('Last name. If it is omitted, the stored one is kept.', 'Byron').optional(),
     email: email
       .meta({ description: 'Email address of the first user, by default `admin@localhost`. Other links do not accept it.' })
       .optional(),
@@ -33,6 +34,7 @@ export const useSignInLink = route({
   response: NewSessionResponse,
   errorCodes: {
     link_invalid: 'The link is unknown, expired or already used.',
+    passkey_required: 'The new password is set, and the user also requires a passkey. Continue with `POST /session/passkey`.',
     foreign_page: 'A page of another site sent the request.',
     email_taken: 'The email address is already in use.',
     passwords_busy: 'Too many passwords are being checked or set. Retry after the time in `Retry-After`.',
@@ -66,13 +68,13 @@ export const requestPasswordReset = route({
     'Sends a link to the email address, if an active user has it. `POST /session/link` with its secret sets a new password within an hour. The response ' +
     'does not reveal whether the address exists. A user gets at most 5 links an hour.',
   payload: z.strictObject({
-    email: text(254, { min: 1 }, { description: 'Email address of the user. Case-insensitive.', example: 'ada@example.org' }),
+    email: emailField,
   }),
   status: 202,
   response: z.object({ requested: z.literal(true) }),
   errorCodes: { foreign_page: 'A page of another site sent the request.' },
   async handle({ payload: { email } }, { services, call, countSignIn }) {
-    await countSignIn(`reset/${createHash('sha256').update(email.trim().toLowerCase()).digest('hex')}`)
+    await countSignIn(`reset/${hashEmail(email)}`)
     await services.signInLinks.requestPasswordReset({ email }, call)
     return { requested: true as const }
   },

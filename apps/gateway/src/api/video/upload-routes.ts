@@ -73,7 +73,7 @@ export const uploadVideo = route({
     .meta({
       example: {
         id: '42',
-        status: { status: 'encoding', progress: 0, code: 2 },
+        status: { status: 'encoding', progress: 5, code: 2 },
         job_id: '44',
         action: 'new video',
       },

@@ -103,15 +103,16 @@ export const getVideo = route({
     const { video, toResponse } = await findVideo(params.videoId, context)
     const record = toResponse(video, context)
     // Guests cannot change a video, and their responses are cached as plain bodies.
-    if (query.player_settings === 'false')
-      return context.caller.kind === 'guest' ? record : new Reply(record, { updateTime: video.updateTime })
+    const toReply = <T extends object>(body: T) =>
+      context.caller.kind === 'guest' ? body : new Reply(body, { updateTime: video.updateTime })
+    if (query.player_settings === 'false') return toReply(record)
     const { setting, theme, contactForm } = await context.services.settings.findVideoSetting({ videoId: params.videoId }, context.call)
-    return {
+    return toReply({
       ...record,
       player_settings: setting ? settingResponse(setting) : null,
       theme: theme ? themeResponse(theme) : null,
       contact_form: contactForm ? viewerContactFormResponse(contactForm) : null,
-    }
+    })
   },
 })
 

@@ -56,11 +56,19 @@ function findLargestMp4(set: Video['renditions']): { path: string } | undefined 
   return h264Files?.reduce((most, rendition) => (rendition.bytes > most.bytes ? rendition : most), { path: '', bytes: 0 })
 }
 
+/** Returns the URL of a file of a video, or an empty text without a path. */
+export function formatFileUrl(
+  { videoId, deliveryVersion }: Pick<Video, 'videoId' | 'deliveryVersion'>,
+  path: string | undefined,
+  mediaUrl: string,
+): string {
+  return path ? `${mediaUrl}/delivery/${videoId}/${deliveryVersion}/${path}` : ''
+}
+
 /** Returns every URL of a video's files below the origin of media files. A missing file has an empty URL. */
 export function videoUriResponse(video: Video, mediaUrl: string): z.input<typeof VideoUriResponse> {
   const set = video.deliveryVersion === '' ? undefined : video.renditions
-  const base = `${mediaUrl}/delivery/${video.videoId}/${video.deliveryVersion}`
-  const formatUrl = (path: string | undefined) => (path ? `${base}/${path}` : '')
+  const formatUrl = (path: string | undefined) => formatFileUrl(video, path, mediaUrl)
   const files = new Map(set?.renditions.map((rendition) => [rendition.key, formatUrl(rendition.path)]))
   const thumbnails = new Map(set?.thumbnails.map((thumbnail) => [String(thumbnail.percent), formatUrl(thumbnail.path)]))
   const aliasUrls = aliases.flatMap(([name, key]) => (files.has(key) ? [[name, files.get(key) ?? '']] : []))

@@ -65,7 +65,7 @@ export async function admitCaller(
   }
 }
 
-/** A request that changes nothing. */
+/** Returns whether a request changes nothing. */
 function isSafe({ method }: IncomingMessage, { readOnly }: Route): boolean {
   return method === 'GET' || method === 'HEAD' ? readOnly : false
 }

@@ -35,7 +35,7 @@ export interface AuditLog {
 }
 
 const MAX_PER_CALL = 500
-/** Deadline of a call, and so the maximum delay of a write. */
+/** Deadline of a call. A write can wait for the call before its own, and for one retry. */
 const CALL_TIMEOUT_MS = 2_000
 const SHUTDOWN_RETRY_MS = 50
 /** Outcomes wait for this time, so that they can join a call with entries. */

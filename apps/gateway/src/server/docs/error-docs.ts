@@ -55,6 +55,7 @@ export const GENERAL_CODES: Readonly<Record<string, string>> = {
   contact_form_not_found: 'The contact form does not exist, or it belongs to another organisation.',
   encoding_format_not_found: 'The organisation does not apply the encoding format.',
   overlay_not_found: 'The overlay does not exist, or it belongs to another organisation.',
+  passkey_not_found: 'The user has no such passkey.',
   playback_key_not_found: 'The organisation does not have the playback key.',
   postcode_not_found: 'The postcode is unknown.',
   user_session_not_found: 'The user has no such session.',

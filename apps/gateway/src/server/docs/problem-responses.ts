@@ -236,6 +236,7 @@ const NOUNS: Readonly<Record<string, readonly string[]>> = {
   organisation_id: ['organisation'],
   overlay_id: ['overlay'],
   parent_id: ['folder'],
+  passkey_id: ['passkey'],
   playlist_id: ['playlist'],
   postcode: ['postcode'],
   presentation_id: ['presentation'],

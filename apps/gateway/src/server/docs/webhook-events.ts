@@ -78,7 +78,7 @@ export const WEBHOOK_EVENTS: Readonly<Record<EventType | 'webhook.test', EventDo
       presentation_id: id('presentation'),
       video_id: z.string().meta({ description: 'Id of the video that the presentation accompanies, or `""`.', example: '42' }),
       ...job,
-      number_of_slides: z.int().meta({ description: 'Number of slides of the file.', example: 24 }),
+      number_of_slides: z.int().meta({ description: 'Number of all slides of the presentation.', example: 24 }),
     },
   },
   'key.expiring': {
@@ -111,7 +111,7 @@ export const WEBHOOK_EVENTS: Readonly<Record<EventType | 'webhook.test', EventDo
             rejected_requests: z.int().meta({ description: 'Number of rejected requests.', example: 120 }),
           }),
         )
-        .meta({ description: 'The requests by reason, at most 21 of them.' }),
+        .meta({ description: 'The requests by reason, at most 25 of them.' }),
     },
   },
   'playback_rules.changed': {

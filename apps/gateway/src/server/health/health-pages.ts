@@ -2,10 +2,7 @@ import { DomainError } from '@vitascope/errors'
 import type { RequestHandler } from 'express'
 import { sendJson } from '../http/response.ts'
 
-/**
- * A dependency without which the gateway is not ready. `check` returns undefined if it is available,
- * otherwise a message that says why not.
- */
+/** A dependency of the gateway. `check` returns undefined if it is available, otherwise the reason why it is not. */
 export interface Dependency {
   name: string
   check: () => Promise<string | undefined>

@@ -55,11 +55,11 @@ export function requestLog({
 }
 
 /**
- * Returns true for successful requests that are too frequent to log: segments, assets and player
- * events. Metrics still count them.
+ * Returns true for successful requests that are too frequent to log: segments, assets, player events
+ * and CMCD reports. Metrics still count them.
  */
 function isRoutine(template: string, status: number): boolean {
-  return status < 400 && /^\/(delivery|player\/assets|v2\/analytics\/events)(\/|$)/.test(template)
+  return status < 400 && /^\/(delivery|player\/assets|v2\/analytics\/(events|cmcd))(\/|$)/.test(template)
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])

@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import type { Logger } from '@vitascope/telemetry'
+import { opensPage, sendErrorPage } from './error-page.ts'
 import { toProblem } from './problem.ts'
 import { requestContext } from './request-context.ts'
 import { sendJson } from './response.ts'
 
-/** Answers a request with the problem document of a thrown error. */
+/** Answers a request with the problem document of a thrown error, or with a page if a browser opens a page. */
 export type ProblemSender = (error: unknown, response: ServerResponse) => void
 
-/** Returns a sender that answers with the problem document of an error and logs internal errors. */
+/** Returns a sender that answers with the problem of an error and logs internal errors. */
 export function problemSender({ publicUrl, log }: { publicUrl: () => string; log: Logger }): ProblemSender {
   return (error, response) => {
     const context = requestContext(response)
@@ -18,6 +19,7 @@ export function problemSender({ publicUrl, log }: { publicUrl: () => string; log
     // one.
     if (response.headersSent) return void response.destroy()
     response.statusCode = problem.status
-    sendJson(response, problem, headers)
+    if (opensPage(response.req)) sendErrorPage(response, problem, headers)
+    else sendJson(response, problem, headers)
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { opensPage, sendErrorPage } from '../http/error-page.ts'
 import { problemDocument } from '../http/problem.ts'
 import { requestId } from '../http/request-context.ts'
 
@@ -14,7 +15,7 @@ export interface EarlyRejection {
   headers?: Readonly<Record<string, string>>
 }
 
-/** Answers a request with a problem document at a small part of the cost of a real response. */
+/** Answers a request with a problem document, or a browser with a page, at a small part of the cost of a real response. */
 export function rejectEarly(
   request: IncomingMessage,
   response: ServerResponse,
@@ -22,6 +23,12 @@ export function rejectEarly(
   { status, code, detail, instance, retryAfter, headers }: EarlyRejection,
 ): void {
   const id = requestId(request)
+  if (opensPage(request)) {
+    response.statusCode = status
+    const rejection = { 'Retry-After': String(retryAfter), 'X-Request-Id': id, 'X-Content-Type-Options': 'nosniff', ...headers }
+    sendErrorPage(response, { status, code, request_id: id }, { 'Cache-Control': 'no-store', ...rejection })
+    return
+  }
   const body = JSON.stringify(problemDocument(publicUrl, { status, code, detail, instance, requestId: id }))
   response.writeHead(status, {
     'Content-Type': 'application/problem+json',

@@ -13,6 +13,7 @@ export interface CountedEvent {
   rewatched?: readonly unknown[] | undefined
   language?: string | undefined
   subtitle?: string | undefined
+  referrer?: string | undefined
   qoe?: { error?: string | undefined } | undefined
 }
 
@@ -65,9 +66,10 @@ const MAX_CHARGED = 150_000
 /**
  * Bytes of tables and indexes in analytics, as upper bounds of measurements
  * (e2e/event-growth.test.ts): rows of the event itself, of its error in the session of the view, of
- * its view with the start of the session, of its viewer, and of the daily counts by language.
+ * its view with the start of the session, of its viewer, of the daily counts by language, and of those by
+ * the dimensions of the client.
  */
-const BYTES = { event: 180, interval: 8, error: 180, view: 1_050, viewer: 340, counts: 1_300 }
+const BYTES = { event: 210, interval: 8, error: 180, view: 1_100, viewer: 340, counts: 1_300, dimensions: 2_400 }
 
 export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, createBudget: BudgetFactory): EventBudgets {
   if (limits === 'off') return { admit: async (_events, _sender, send) => ({ result: await send(new Set()), headers: {} }) }
@@ -157,9 +159,9 @@ function computePoints(events: readonly CountedEvent[]): number {
  * Returns the bytes of the event itself, and of its error, which is also stored in the session. A
  * UTF-16 unit has at most three bytes.
  */
-function estimateBytes({ watched, rewatched, qoe }: CountedEvent): number {
+function estimateBytes({ watched, rewatched, qoe, referrer = '' }: CountedEvent): number {
   const error = qoe?.error ? BYTES.error + 2 * 3 * qoe.error.length : 0
-  return BYTES.event + BYTES.interval * ((watched?.length ?? 0) + (rewatched?.length ?? 0)) + error
+  return BYTES.event + referrer.length + BYTES.interval * ((watched?.length ?? 0) + (rewatched?.length ?? 0)) + error
 }
 
 /**
@@ -167,12 +169,13 @@ function estimateBytes({ watched, rewatched, qoe }: CountedEvent): number {
  * that needs it.
  */
 function listRows(event: CountedEvent, viewer: string): [key: string, bytes: number][] {
-  const { video_id: videoId, language = '', subtitle = '' } = event
+  const { video_id: videoId, language = '', subtitle = '', referrer = '' } = event
   const day = Math.floor(event.at / DAY_MS)
   return [
     [viewKey(event), BYTES.view],
     [`${viewer}${day} ${videoId}`, BYTES.viewer],
     [`${day} ${videoId} ${language} ${subtitle}`, BYTES.counts],
+    [`referrer ${day} ${videoId} ${referrer}`, BYTES.dimensions],
   ]
 }
 

@@ -51,7 +51,7 @@ export function parseJsonText(text: string, field?: string): unknown {
 
 /**
  * Parses a JSON text as `parseJsonText` does. If the text is a list, an item that `parseJsonText`
- * would reject becomes a `MalformedItem` in its itemPath. Items that end beyond the first `MAX_NODES`
+ * would reject becomes a `MalformedItem` in its place. Items that end beyond the first `MAX_NODES`
  * values and names of the list are malformed too.
  */
 export function parseJsonItems(text: string, field?: string): unknown {

@@ -17,7 +17,7 @@ export class Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | object
-  /** Time of the last change of the record. The ETag of the response has it, for \`If-Match\` of a change. */
+  /** Time of the last change of the record. The ETag of the response contains it, for `If-Match` of a change. */
   readonly updateTime: Date | undefined
 
   constructor(

@@ -54,8 +54,11 @@ export interface Context extends PublicUrls {
    * the limit.
    */
   countPasswordAttempt: (videoId: string) => Promise<void>
-  /** Counts a sign-in of the caller's address as a user, correct or not. Throws `RateLimited` (429) above the limit. */
-  countSignIn: (userName: string) => Promise<void>
+  /**
+   * Counts a sign-in of the caller's address, correct or not. `subject` identifies the user, or the sign-in if the user
+   * is unknown. Throws `RateLimited` (429) above the limit.
+   */
+  countSignIn: (subject: string) => Promise<void>
   /**
    * Counts a contact form submission of the caller's address. Throws `RateLimited` (429) above the
    * limit.
@@ -66,7 +69,7 @@ export interface Context extends PublicUrls {
    * when they are exhausted.
    */
   admitEvents: EventAdmission
-  /** Client address and user agent of the request. Neither is stored. */
+  /** Client address and user agent of the request. Only a sign-in stores them, with the session of the user. */
   client: { address: string; userAgent: string }
 }
 

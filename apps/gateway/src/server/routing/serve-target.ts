@@ -111,7 +111,7 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
       mediaUrl: dependencies.mediaUrl(),
       checkSource: dependencies.checkSource,
       countPasswordAttempt: (videoId) => dependencies.passwordAttempts.count(context.address, videoId),
-      countSignIn: (userName) => dependencies.signInAttempts.count(context.address, userName),
+      countSignIn: (subject) => dependencies.signInAttempts.count(context.address, subject),
       admitEvents: async (events, input, send) => {
         const { result, headers } = await dependencies.eventBudgets.admit(events, { payer, address: context.address, ...input }, send)
         for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)

@@ -1,0 +1,59 @@
+import { Button, Center, Table } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { Vitascope } from '@vitascope/sdk'
+import { useTranslation } from 'react-i18next'
+import { formatTime } from '../layout/format.ts'
+import { ListTable } from '../layout/list-table.tsx'
+import { FailedState, LoadingState } from '../layout/query-state.tsx'
+
+const PAGE_SIZE = 50
+
+export interface AuditFilter {
+  organisation_id?: string
+  user_id?: string
+  action?: string
+  object?: string
+}
+
+/** Writes that match a filter, the newest first. Empty texts of the filter match all. */
+export function AuditList({ api, filter, names }: { api: Vitascope; filter: AuditFilter; names?: ReadonlyMap<string, string> }) {
+  const { t } = useTranslation()
+  const query = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== '')) as AuditFilter
+  const entries = useInfiniteQuery({
+    queryKey: ['audit', query],
+    initialPageParam: '',
+    queryFn: ({ signal, pageParam }) =>
+      api.call('listAuditEntries', { signal, query: { limit: PAGE_SIZE, ...query, ...(pageParam !== '' && { cursor: pageParam }) } }),
+    getNextPageParam: ({ next }) => next || undefined,
+  })
+  const rows = entries.data?.pages.flatMap((page) => page.entries) ?? []
+  return (
+    <>
+      {entries.isPending && <LoadingState />}
+      {entries.isError && <FailedState error={entries.error} retry={() => void entries.refetch()} />}
+      {entries.data && (
+        <ListTable
+          columns={[t('webhooks.time'), t('audit.user'), t('audit.action'), t('audit.object'), t('account.address')]}
+          minWidth={720}
+        >
+          {rows.map(({ request_id, time, user_id, action, object: changed, address }) => (
+            <Table.Tr key={`${request_id} ${action}`}>
+              <Table.Td className="no-wrap">{formatTime(time)}</Table.Td>
+              <Table.Td>{names?.get(user_id) ?? user_id}</Table.Td>
+              <Table.Td className="code-text">{action}</Table.Td>
+              <Table.Td className="code-text">{changed}</Table.Td>
+              <Table.Td>{address}</Table.Td>
+            </Table.Tr>
+          ))}
+        </ListTable>
+      )}
+      {entries.hasNextPage && (
+        <Center mt="md">
+          <Button variant="default" loading={entries.isFetchingNextPage} onClick={() => void entries.fetchNextPage()}>
+            {t('audit.more')}
+          </Button>
+        </Center>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,13 @@
+import type { QueryClient } from '@tanstack/react-query'
+import type { Schemas } from '@vitascope/sdk'
+
+/** An organisation in a list, which has no usage. */
+export type OrganisationRecord = Omit<Schemas['Organisation'], 'usage'>
+
+export const ORGANISATIONS_KEY = ['all organisations']
+
+/** Reads organisations again after one of them has changed. */
+export async function refreshOrganisations(queryClient: QueryClient): Promise<void> {
+  const names = [ORGANISATIONS_KEY, ['organisations'], ['usage']]
+  await Promise.all(names.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
+}

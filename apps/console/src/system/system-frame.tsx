@@ -1,0 +1,38 @@
+import { Button, Group } from '@mantine/core'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { useSession } from '../api/session.tsx'
+import { NotFoundMessage } from '../layout/error-page.tsx'
+
+/** Frame of the pages about the whole platform. Only system users see them. */
+export function SystemFrame() {
+  const { t } = useTranslation()
+  const { isSystem } = useSession()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  if (!isSystem) return <NotFoundMessage />
+  const pages = [
+    { to: '/system/organisations', label: t('system.organisations') },
+    { to: '/system/jobs', label: t('system.jobs') },
+    { to: '/system/health', label: t('system.health') },
+    { to: '/system/audit', label: t('system.audit') },
+  ] as const
+  return (
+    <>
+      <Group component="nav" aria-label={t('system.title')} gap={4} mb="lg">
+        {pages.map(({ to, label }) => (
+          <Button
+            key={to}
+            size="compact-md"
+            variant={path.startsWith(to) ? 'light' : 'subtle'}
+            color={path.startsWith(to) ? 'indigo' : 'gray'}
+            aria-current={path.startsWith(to) ? 'page' : undefined}
+            renderRoot={(props) => <Link to={to} {...props} />}
+          >
+            {label}
+          </Button>
+        ))}
+      </Group>
+      <Outlet />
+    </>
+  )
+}

@@ -1,0 +1,28 @@
+export const presentationTexts = {
+  presentation: {
+    lead: 'Zuschauer sehen die Folien neben dem Video, jede ab der Zeit, die Sie festlegen.',
+    none: 'Dieses Video hat keine Folien',
+    systemOnly: 'Systembenutzer können Folien hinzufügen und ändern.',
+    file: 'Datei mit Folien',
+    fileHelp: 'PDF. PowerPoint und OpenDocument, wenn die Plattform LibreOffice hat.',
+    create: 'Folien hinzufügen',
+    addSlides: 'Weitere Folien hinzufügen',
+    storeFailed: 'Der Objektspeicher hat die Datei mit dem Status {{status}} abgelehnt.',
+    fileFailed: 'Die letzte Datei konnte nicht umgewandelt werden',
+    slide: 'Folie {{number}}',
+    slides_one: '{{count}} Folie',
+    slides_other: '{{count}} Folien',
+    time: 'Zeit der Folie {{number}}',
+    noTime: 'Noch keine Zeit',
+    show: 'Im Video zeigen',
+    startNow: 'Folie {{number}} beginnt jetzt',
+    deleteTitle: 'Folien löschen?',
+    deleteText: 'Das Video bleibt. Das kann nicht rückgängig gemacht werden.',
+    states: {
+      processing: 'Die Datei wird umgewandelt',
+      'ok, but awaiting timings': 'Einige Folien haben noch keine Zeit',
+      ok: 'Vollständig',
+      failed: 'Fehlgeschlagen',
+    },
+  },
+}

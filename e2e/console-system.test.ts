@@ -1,0 +1,296 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Api } from './support/api.ts'
+import { createPerson, expectNoSidewaysScroll, listAllVideos, openConsolePage, settle, signIn } from './support/console-page.ts'
+import { checkState } from './support/page-state.ts'
+import { type SourceServer, startSourceServer } from './support/source-server.ts'
+import { makeSource } from './support/sources.ts'
+import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
+import { createTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
+
+const browserFile = browserPath()
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
+const PASSWORD = 'correct horse battery'
+const PEOPLE = {
+  system: { email: 'root@example.org', name: 'Rosa Root' },
+  standard: { email: 'grace@example.org', name: 'Grace Hopper' },
+  uploader: { email: 'ada@example.org', name: 'Ada Byron' },
+} as const
+
+interface Organisation extends Record<string, unknown> {
+  organisation_id: string
+  name: string
+  status: string
+  quota: Record<string, string | null>
+}
+
+let folder: string
+let platform: TestPlatform
+let sources: SourceServer
+let tenant: Tenant
+let api: Api
+let browser: Browser
+let page: Page
+let problems: string[]
+const listOrganisations = async () => (await platform.system.get<Organisation[]>('/organisation')).body
+const findOrganisation = async (name: string) => (await listOrganisations()).find((organisation) => organisation.name === name)
+const setQuota = async (quota: Record<string, number> | null) => {
+  const { status } = await platform.system.put(`/organisation/${tenant.organisationId}`, { quota })
+  expect(status).toBe(200)
+}
+
+/** Work of users of each role. Some tests continue in the state in which the previous one ended. */
+describeInBrowser('the pages of the console for administrators', () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'console-system-'))
+    await makeSource(folder, 'small.mp4')
+    sources = await startSourceServer(folder)
+    platform = await startTestPlatform()
+    tenant = await createTenant(platform.system)
+    api = platform.withKey(tenant.key)
+    for (const [userType, person] of Object.entries(PEOPLE)) {
+      await createPerson(platform.system, { ...person, userType, password: PASSWORD, organisationId: tenant.organisationId })
+    }
+    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
+    page = await openConsolePage(browser, (problem) => problems.push(problem))
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await platform?.remove()
+    await sources?.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+  beforeEach(() => {
+    problems = []
+  })
+  afterEach(async () => {
+    await setQuota(null)
+    expect(problems).toEqual([])
+  })
+
+  const enter = async (user: keyof typeof PEOPLE, path: string) => {
+    await page.context().clearCookies()
+    await page.goto(`${platform.url}/console/${path}`)
+    await signIn(page, PEOPLE[user].email, PASSWORD)
+    await page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'Sign in' }).waitFor()
+  }
+
+  test('the page at / leads to the console, in light and dark and on a telephone', async () => {
+    await page.goto(platform.url)
+    await checkState(page, 'landing')
+    await expectNoSidewaysScroll(page)
+    await page.getByRole('link', { name: 'Open the console' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  }, 60_000)
+
+  test('an unknown address is a page with a way back', async () => {
+    const response = await page.goto(`${platform.url}/nothing`)
+    expect(response?.status()).toBe(404)
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await checkState(page, 'error-404')
+    await expectNoSidewaysScroll(page)
+    await page.getByRole('link', { name: 'To the start page' }).click()
+    await page.getByRole('heading', { name: 'Your videos, on your own servers' }).waitFor()
+    const problem = await page.goto(`${platform.url}/v2/nothing`)
+    expect(problem?.headers()['content-type']).toBe('application/problem+json')
+  }, 60_000)
+
+  test('a system user selects the theme of videos without one', async () => {
+    const { status } = await api.post(`/theme/${tenant.organisationId}`, { title: 'House colours' })
+    expect(status).toBe(201)
+    await enter('system', 'organisation')
+    const section = page.getByRole('region', { name: 'Player of all videos' })
+    await section.getByRole('combobox', { name: 'Theme' }).click()
+    await page.getByRole('option', { name: 'House colours' }).click()
+    await section.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved').waitFor()
+    const { body } = await platform.system.get<Record<string, string>>(`/organisation/${tenant.organisationId}`)
+    const { body: theme } = await api.get<Record<string, string>>(`/theme/${body['default_theme_id']}`)
+    expect([theme['title'], body['default_setting_id']]).toEqual(['House colours', ''])
+    await waitFor(() => section.getByRole('button', { name: 'Save' }).isDisabled(), { describe: 'the saved form' })
+  }, 60_000)
+
+  test('a system user creates an organisation with a quota, and changes it', async () => {
+    await enter('system', 'system')
+    await page.getByRole('heading', { name: 'Organisations' }).waitFor()
+    await page.getByRole('button', { name: 'Create an organisation' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Second House')
+    await dialog.getByLabel('Storage in GB').fill('1.5')
+    await dialog.getByLabel('Minutes per month').fill('600')
+    await dialog.getByRole('button', { name: 'Create an organisation' }).click()
+    const row = page.getByRole('row').filter({ hasText: 'Second House' })
+    await row.getByText('0 of 600').waitFor()
+    const quota = { bytes: '1500000000', minutes_per_month: '600', concurrent_jobs: null }
+    expect(await findOrganisation('Second House')).toMatchObject({ status: 'active', quota })
+
+    await row.getByRole('button', { name: 'Edit: Second House' }).click()
+    await dialog.getByLabel('Allowed IP addresses').fill('300.1.1.1')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('must be', { exact: false }).waitFor()
+    await dialog.getByLabel('Allowed IP addresses').fill('192.0.2.0/24')
+    await dialog.getByLabel('Name').fill('Second Home')
+    await dialog.getByLabel('Minutes per month').fill('')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('row').filter({ hasText: 'Second Home' }).waitFor()
+    expect(await findOrganisation('Second Home')).toMatchObject({
+      ...{ quota: { ...quota, minutes_per_month: null }, allowed_ips: ['192.0.2.0/24'] },
+    })
+  }, 90_000)
+
+  test('a system user deactivates an organisation, and activates it again', async () => {
+    const row = page.getByRole('row').filter({ hasText: 'Second Home' })
+    await row.getByRole('button', { name: 'Deactivate' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click()
+    await row.getByText('Inactive').waitFor()
+    expect(await findOrganisation('Second Home')).toMatchObject({ status: 'inactive' })
+    await row.getByRole('button', { name: 'Activate', exact: true }).click()
+    await row.getByRole('button', { name: 'Open: Second Home' }).click()
+    await page.getByText('There are no videos yet').waitFor()
+    expect(await findOrganisation('Second Home')).toMatchObject({ status: 'active' })
+  }, 60_000)
+
+  test('a system user sees why jobs fail, retries and cancels them', async () => {
+    const missing = await upload(api, tenant.organisationId, `${sources.url}/later.mp4`)
+    await waitUntilSettled(api, missing.id)
+    sources.setHandler('/endless.mp4', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'video/mp4' })
+      response.write(Buffer.alloc(1_024))
+    })
+    const endless = await upload(api, tenant.organisationId, `${sources.url}/endless.mp4`)
+    await page.getByRole('link', { name: 'System' }).click()
+    await page.getByRole('link', { name: 'Jobs' }).click()
+    const row = (job: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name: `New video ${job}`, exact: true }) })
+    await row(missing.job_id).getByText('(4001)').waitFor()
+    await row(endless.job_id).getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
+    await row(endless.job_id).getByText('Stopped').waitFor()
+    expect((await api.get<{ state: string }>(`/job/${endless.job_id}`)).body.state).toBe('cancelled')
+
+    await page.getByRole('combobox', { name: 'State' }).click()
+    await page.getByRole('option', { name: 'Failed' }).click()
+    await row(endless.job_id).waitFor({ state: 'detached' })
+    await row(missing.job_id).getByRole('button', { name: 'Encode again' }).click()
+    await page.getByText('The video is being encoded again.').waitFor()
+    const { jobs } = (await platform.system.get<{ jobs: { job_id: string }[] }>(`/job?organisation_id=${tenant.organisationId}`)).body
+    expect(Number(jobs[0]?.job_id)).toBeGreaterThan(Number(endless.job_id))
+    await waitUntilSettled(api, missing.id)
+  }, 120_000)
+
+  test('a system user sees the state of the services, and the changes of all organisations', async () => {
+    await page.getByRole('link', { name: 'Services' }).click()
+    await page.getByText('All services are available').waitFor()
+    await page.getByRole('heading', { name: 'catalogue' }).waitFor()
+    await page.getByRole('navigation', { name: 'System' }).getByRole('link', { name: 'History' }).click()
+    const rows = page.getByRole('row')
+    await rows.filter({ hasText: 'organisation::put' }).first().waitFor()
+    await page.getByLabel('Action').fill('video::post')
+    await rows.filter({ hasText: 'organisation::put' }).first().waitFor({ state: 'detached' })
+    await rows.filter({ hasText: '/video/upload' }).first().waitFor()
+    await page.getByRole('combobox', { name: 'Organisation' }).last().click()
+    await page.getByRole('option', { name: 'Second Home' }).last().click()
+    await rows.filter({ hasText: '/video/upload' }).first().waitFor({ state: 'detached' })
+  }, 60_000)
+
+  test('a failed readiness check names the service', async () => {
+    const problem = { detail: 'not ready', errors: [{ field: 'encoding', message: 'is not serving' }] }
+    await page.route('**/readyz', (route) => route.fulfill({ status: 503, json: problem }))
+    await page.goto(`${platform.url}/console/system/health`)
+    await page.getByText('1 service is not available').waitFor()
+    await page.getByText('is not serving').waitFor()
+    await checkState(page, 'system-health-failed')
+    await page.unroute('**/readyz')
+  }, 60_000)
+
+  test.each(['system/organisations', 'system/jobs', 'system/health', 'system/audit', 'organisation'])(
+    'the page %s passes axe and fits into a telephone, in English and German',
+    async (path) => {
+      await page.goto(`${platform.url}/console/${path}`)
+      await settle(page)
+      await checkState(page, path.replace('/', '-'))
+      await expectNoSidewaysScroll(page)
+      await page.evaluate(`localStorage.setItem('vitascope-language', 'de')`)
+      await page.reload()
+      await settle(page)
+      await page.getByText('Organisation', { exact: true }).first().waitFor()
+      await expectNoSidewaysScroll(page)
+      await page.evaluate(`localStorage.removeItem('vitascope-language')`)
+    },
+    60_000,
+  )
+
+  test('the dialog of an organisation passes axe', async () => {
+    await page.goto(`${platform.url}/console/system/organisations`)
+    await page.getByRole('button', { name: 'Create an organisation' }).click()
+    await page.getByRole('dialog').getByLabel('Name').waitFor()
+    await checkState(page, 'system-organisation-dialog')
+  }, 60_000)
+
+  test('an uploader sees before an upload that it does not fit into the quota', async () => {
+    await setQuota({ bytes: 1_000, minutes_per_month: 100, concurrent_jobs: 4 })
+    await enter('uploader', 'videos')
+    const before = (await listAllVideos(api)).length
+    await page.getByRole('button', { name: 'Upload videos' }).first().click()
+    await page.getByText('1 kB of storage are left').waitFor()
+    await checkState(page, 'upload-quota')
+    await page.locator('input[type=file]').setInputFiles(join(folder, 'small.mp4'))
+    await page.getByText(/small\.mp4 was not uploaded: it has [\d.]+ (k|M)?B, and 1 kB are left\./).waitFor()
+    expect(await page.getByRole('region', { name: 'Uploads' }).count()).toBe(0)
+    expect(await listAllVideos(api)).toHaveLength(before)
+
+    await setQuota({ minutes_per_month: 0 })
+    await page.getByRole('button', { name: 'Upload videos' }).first().click()
+    await page.getByRole('dialog').getByText('Your organisation has used its minutes of this month.', { exact: false }).waitFor()
+    await page.keyboard.press('Escape')
+  }, 90_000)
+
+  test('an uploader sees why the encoding of a video failed, and encodes it again', async () => {
+    const { id } = await upload(api, tenant.organisationId, `${sources.url}/again.mp4`, { name: 'Fetched again' })
+    await waitUntilSettled(api, id)
+    await page.goto(`${platform.url}/console/videos/${id}`)
+    const alert = page.getByRole('alert').filter({ hasText: 'The last encoding job failed' })
+    await alert.getByText('Code 4001').waitFor()
+    await page.getByText('Encoding failed').waitFor()
+    await checkState(page, 'video-failed')
+    await expectNoSidewaysScroll(page)
+    sources.setHandler('/again.mp4', (_request, response) => response.writeHead(302, { location: `${sources.url}/small.mp4` }).end())
+    await alert.getByRole('button', { name: 'Encode again' }).click()
+    await alert.waitFor({ state: 'detached' })
+    expect((await waitUntilSettled(api, id)).status.status).toBe('ok')
+    await page.locator('iframe').waitFor({ timeout: 60_000 })
+  }, 150_000)
+
+  test('a super user sees the usage of the organisation', async () => {
+    await setQuota({ bytes: 5_000_000_000, minutes_per_month: 100, concurrent_jobs: 4 })
+    await enter('standard', 'videos')
+    await page.getByRole('link', { name: 'Organisation' }).click()
+    await page.getByText(/of 5 GB/).waitFor()
+    // The bar of an unused amount has no width.
+    await page.getByRole('progressbar', { name: 'Minutes of this month' }).waitFor({ state: 'attached' })
+    await checkState(page, 'organisation-with-quota')
+  }, 60_000)
+
+  test.each(['standard', 'uploader'] as const)(
+    'a user of the type %s neither sees nor reaches the system pages',
+    async (user) => {
+      await enter(user, 'videos')
+      expect(await page.getByRole('link', { name: 'System' }).count()).toBe(0)
+      expect(await page.getByRole('link', { name: 'Organisation' }).count()).toBe(user === 'standard' ? 1 : 0)
+      const requested: string[] = []
+      page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+      for (const path of ['system', 'system/organisations', 'system/jobs', 'system/health', 'system/audit']) {
+        await page.goto(`${platform.url}/console/${path}`)
+        await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+      }
+      page.removeAllListeners('request')
+      expect(requested.filter((path) => /^\/v2\/(job|organisation|audit)/.test(path))).toEqual([])
+      const status = await page.evaluate(`fetch('/v2/organisation').then(({ status }) => status)`)
+      expect(status).toBe(403)
+    },
+    90_000,
+  )
+})
