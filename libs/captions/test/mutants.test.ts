@@ -90,7 +90,7 @@ describe('the time to read and write grows linearly with the length of', () => {
         return cpuTimeMs() - start
       }),
     )
-  const HALF_BYTES = 1 << 19
+  const HALF_BYTES = 1 << 18
   const repeat = (piece: string) => (size: number) => piece.repeat(Math.ceil(size / piece.length))
   const inOneText = (piece: string) => (size: number) =>
     `00:00:01,000 --> 00:00:02,000\n${repeat(piece)(9_000)}\n\n`.repeat(Math.ceil(size / 9_030))

@@ -14,9 +14,14 @@ export async function waitForMenu(page: Page | FrameLocator, menu: PlayerMenu): 
 
 /** Opens a menu and returns its choices, of which the checked one begins with `✓ `. The menu is closed again. */
 export async function listChoices(page: Page, menu: PlayerMenu): Promise<string[]> {
-  const items = await openMenu(page, menu)
-  const choices = await items.evaluateAll((elements) =>
-    elements.map((item) => `${item.getAttribute('aria-checked') === 'true' ? '✓ ' : ''}${item.textContent?.trim()}`),
+  const choices = await waitFor(
+    async () => {
+      const items = await openMenu(page, menu)
+      return items.evaluateAll((elements) =>
+        elements.map((item) => `${item.getAttribute('aria-checked') === 'true' ? '✓ ' : ''}${item.textContent?.trim()}`),
+      )
+    },
+    { timeout: TIMEOUT_MS, describe: `the choices of ${menu}` },
   )
   await closeMenus(page)
   return choices
