@@ -10,7 +10,7 @@ import { GetPlaybackPolicyResponse } from '@vitascope/proto/catalogue/v1/playbac
 import { type ExplainPlaybackRequest, PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/security'
 import { createMetrics } from '@vitascope/telemetry'
-import { isLongRun, seededRandom } from '@vitascope/testing'
+import { isLongRun, seededRandom, testLog } from '@vitascope/testing'
 import { SignJWT } from 'jose'
 import type { PlaybackPolicy } from '../apps/catalogue/src/playback-policy/playback-policy.ts'
 import { playbackRulesHandlers } from '../apps/catalogue/src/playback-policy/playback-rules-rpc.ts'
@@ -155,9 +155,12 @@ beforeAll(() => {
   explain = async (request) => await explainPlayback(request, call)
 
   const policies = createPolicyCache({
-    // As it is sent to delivery.
-    getPlaybackPolicy: async () =>
-      GetPlaybackPolicyResponse.decode(GetPlaybackPolicyResponse.encode(GetPlaybackPolicyResponse.fromPartial(stored)).finish()),
+    policies: {
+      // As it is sent to delivery.
+      getPlaybackPolicy: async () =>
+        GetPlaybackPolicyResponse.decode(GetPlaybackPolicyResponse.encode(GetPlaybackPolicyResponse.fromPartial(stored)).finish()),
+    },
+    ...{ outageMs: 0, log: testLog, metrics: createMetrics('test') },
   } as never)
   const storage = { open: async () => ({ stream: Readable.from([MASTER]) }) }
   const opened = { bytes: 1, modified: YESTERDAY, send: async (response: ServerResponse) => void response.end(), discard: async () => {} }

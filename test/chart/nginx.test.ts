@@ -191,7 +191,7 @@ describeWithNginx('the rendered configuration in nginx', () => {
         ...{ catalogueAddress: address, encodingAddress: address, principalKeys: testKeyFiles('delivery'), tokenKeys },
         ...{ objects: { folder: root }, s3Mode: 'proxy', storageReads: 8, cacheBytes: 0, limits: 'off', allowedCrawlers: [] },
         publicTrustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [],
-        ...{ downloads: { perAddress: 100, total: 100 }, trustedProxies: [] },
+        ...{ outageSeconds: 600, downloads: { perAddress: 100, total: 100 }, trustedProxies: [] },
       },
       testLog,
     )

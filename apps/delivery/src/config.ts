@@ -49,6 +49,8 @@ export interface DeliveryConfig {
   storageReads: number
   /** Maximum bytes of the memory cache for files; 0 for none. */
   cacheBytes: number
+  /** Maximum age in seconds of playback rules that are used while the catalogue is unavailable. */
+  outageSeconds: number
   /** Maximum number of concurrent downloads, per client address (for IPv6 per /48) and in total. */
   downloads: { perAddress: number; total: number }
   /** Address of the HTTP server that viewers reach without the gateway; undefined for none. */
@@ -112,6 +114,13 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
       min: 0,
       max: 64 * 1024 ** 3,
       description: 'Maximum bytes of the memory cache for segments that are requested repeatedly. 0 disables it.',
+    }),
+    outageSeconds: read.int('VITASCOPE_DELIVERY_OUTAGE_SECONDS', {
+      fallback: 600,
+      min: 5,
+      max: 86_400,
+      description:
+        'Maximum age in seconds of playback rules that are used while the catalogue or its database is unavailable. See [Playback during an outage](../operate/scale.md#playback-during-an-outage).',
     }),
     downloads: readDownloadLimits(read),
     trustedProxies: proxies.rules?.length ? proxies.rules : loopback(),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createLoadingCache } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
@@ -8,14 +9,17 @@ import type {
   GetPresentationPolicyResponse,
   PlaybackPolicyServiceService,
 } from '@vitascope/proto/catalogue/v1/playback_policy'
+import type { Logger, Metrics } from '@vitascope/telemetry'
 import { type CaptionSettings, NO_CAPTIONS } from './captions/hls-captions.ts'
 import type { DeliveryPath } from './delivery-path.ts'
 import type { DeliveryPolicy } from './delivery-policy.ts'
 
 /** Maximum age of a cached policy. Policy changes must take effect within 5 s, including the catalogue's share. */
 const FRESH_MS = 2_000
-/** While the catalogue is unavailable, a policy up to this age is used. */
-const STALE_MS = 4_000
+/** While the catalogue is unavailable, one request in this time calls it. */
+const PROBE_INTERVAL_MS = 1_000
+/** After this time without a response, a known policy is used. It is half of the time limit of a read. */
+const PATIENCE_MS = 1_000
 const MAX_POLICIES = 50_000
 
 /** The video or presentation of a policy. */
@@ -23,20 +27,50 @@ export type PolicyTarget = Pick<DeliveryPath, 'kind' | 'id'>
 
 export interface PolicyCache {
   /**
-   * Returns undefined if the video or presentation does not exist. A cached policy is at most `maxAgeMs` old, 2 s by
-   * default. While the catalogue is unavailable, it is at most 4 s old. Throws `unavailable` if there is none of that age.
+   * Returns undefined if the video or presentation does not exist. By default, a policy is at most 2 s old, and while
+   * the catalogue is unavailable at most `outageMs`. With `maxAgeMs`, it is never older. Throws `unavailable` if there
+   * is none of that age.
    */
   get(target: PolicyTarget, options?: { maxAgeMs?: number }): Promise<DeliveryPolicy | undefined>
 }
 
-/** Creates the cache. Concurrent requests for the same policy share one call to the catalogue. */
-export function createPolicyCache(policies: Client<typeof PlaybackPolicyServiceService>): PolicyCache {
+export interface PolicyCacheOptions {
+  policies: Pick<Client<typeof PlaybackPolicyServiceService>, 'getPlaybackPolicy' | 'getPresentationPolicy'>
+  /** Maximum age in milliseconds of a policy that is used while the catalogue is unavailable. */
+  outageMs: number
+  log: Logger
+  metrics: Metrics
+}
+
+/**
+ * Creates the cache. Concurrent requests for the same policy share one call to the catalogue. While the catalogue is
+ * unavailable, requests for known policies do not wait for it: one of them calls it each second, and its first
+ * response ends the outage.
+ */
+export function createPolicyCache({ policies, outageMs, log, metrics }: PolicyCacheOptions): PolicyCache {
   const cache = createLoadingCache<DeliveryPolicy | undefined>({
     max: MAX_POLICIES,
     maxMissing: MAX_POLICIES,
     isMissing: (policy) => policy === undefined,
     ttlMs: () => FRESH_MS,
   })
+  const oldUses = metrics.counter(
+    'vitascope_delivery_old_rules_total',
+    'Requests for files that were decided by playback rules of more than 2 s ago, because the catalogue was unavailable',
+  )
+  /** When the catalogue was last called, by `performance.now()`. Undefined while it is available. */
+  let probedAt: number | undefined
+
+  const noteUnavailable = (error?: unknown) => {
+    if (probedAt !== undefined) return
+    probedAt = performance.now()
+    log.warn({ err: error, max_seconds: outageMs / 1_000 }, 'the catalogue is unavailable: delivery continues with the rules that it knows')
+  }
+  const noteAvailable = () => {
+    if (probedAt === undefined) return
+    probedAt = undefined
+    log.info('the catalogue is available again')
+  }
 
   const find = async ({ kind, id }: PolicyTarget): Promise<DeliveryPolicy> => {
     const call = serviceCall('delivery', randomUUID())
@@ -56,20 +90,54 @@ export function createPolicyCache(policies: Client<typeof PlaybackPolicyServiceS
     }
   }
 
+  const load = async (target: PolicyTarget): Promise<DeliveryPolicy | undefined> => {
+    try {
+      const policy = await findOrUndefined(target)
+      noteAvailable()
+      return policy
+    } catch (error) {
+      if (isUnavailable(error)) noteUnavailable(error)
+      throw error
+    }
+  }
+
   return {
     async get(target, { maxAgeMs = FRESH_MS } = {}) {
       const key = `${target.kind} ${target.id}`
-      const isTooOld = (cache.last(key)?.ageMs ?? 0) >= maxAgeMs
-      try {
-        return await cache[isTooOld ? 'reload' : 'get'](key, () => findOrUndefined(target))
-      } catch (error) {
-        const last = cache.last(key)
-        if (last && last.ageMs < STALE_MS && isDomainError(error) && error.kind === 'unavailable') return last.value
-        throw error
+      const last = cache.last(key)
+      if (last && last.ageMs < maxAgeMs) return last.value
+      const reload = () => cache.reload(key, () => load(target))
+      // A video that did not exist may exist now.
+      const known = maxAgeMs === FRESH_MS && last && last.ageMs < outageMs ? last.value : undefined
+      if (known === undefined) return await reload()
+      if (probedAt !== undefined) {
+        oldUses.inc()
+        if (performance.now() - probedAt < PROBE_INTERVAL_MS) return known
+        probedAt = performance.now()
+        // `load` has noted an outage. Any other error concerns only this policy, and fails its next request.
+        reload().catch((error: unknown) => isUnavailable(error) || noteAvailable())
+        return known
       }
+      const late = new AbortController()
+      try {
+        const loaded = reload()
+        const isLate = delay(PATIENCE_MS, true, { signal: late.signal })
+        isLate.catch(() => {})
+        if ((await Promise.race([loaded.then(() => false), isLate])) === false) return await loaded
+        loaded.catch(() => {})
+        noteUnavailable()
+      } catch (error) {
+        if (!isUnavailable(error)) throw error
+      } finally {
+        late.abort()
+      }
+      oldUses.inc()
+      return known
     },
   }
 }
+
+const isUnavailable = (error: unknown): boolean => isDomainError(error) && error.kind === 'unavailable'
 
 function toPolicy(
   message: GetPlaybackPolicyResponse | GetPresentationPolicyResponse,

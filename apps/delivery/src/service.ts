@@ -53,7 +53,12 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const sessions = createSessionTracker({ client: channel.client(PlaybackSessionServiceService), log, metrics })
   const downloadCounts = createDownloadCounts({ client: channel.client(DownloadServiceService), log })
   const downloads = createDownloadLimiter(config.downloads, metrics)
-  const policies = createPolicyCache(channel.client(PlaybackPolicyServiceService))
+  const policies = createPolicyCache({
+    policies: channel.client(PlaybackPolicyServiceService),
+    outageMs: 1_000 * config.outageSeconds,
+    log,
+    metrics,
+  })
   const events = channel.client(EventServiceService)
   const throttled = createThrottleReports({
     findOrganisation: async (id) => (await policies.get({ kind: 'video', id }))?.organisationId,
@@ -129,7 +134,12 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     metrics,
   })
   let stopping = false
-  const isReady = async () => !stopping && (await channel.ready(READY_MS))
+  // Once the catalogue was reached, files of known videos can be served without it.
+  let isConnected = false
+  const isReady = async () => {
+    isConnected ||= await channel.ready(READY_MS)
+    return isConnected && !stopping
+  }
   const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
   return {
     address: `${host}:${(server.address() as AddressInfo).port}`,

@@ -59,6 +59,7 @@ export async function startBucketDelivery({ objects, policies, config }: BucketD
       publicTrustedProxies: [],
       limits: 'off',
       allowedCrawlers: [],
+      outageSeconds: 600,
       downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: [],
       ...config,

@@ -74,6 +74,7 @@ beforeAll(async () => {
       publicTrustedProxies: [],
       limits: 'off',
       allowedCrawlers: [],
+      outageSeconds: 600,
       downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: [],
     },

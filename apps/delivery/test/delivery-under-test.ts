@@ -111,6 +111,7 @@ export function startDeliveryForTests(): void {
         publicTrustedProxies: [],
         limits: 'off',
         allowedCrawlers: [],
+        outageSeconds: 600,
         downloads: { perAddress: 256, total: 4_096 },
         trustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [],
       },

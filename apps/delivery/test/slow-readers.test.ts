@@ -51,6 +51,7 @@ withS3('large files of a bucket', () => {
         publicTrustedProxies: [],
         limits: 'off',
         allowedCrawlers: [],
+        outageSeconds: 600,
         downloads: { perAddress: READERS + 1, total: 4_096 },
         trustedProxies: [],
       },

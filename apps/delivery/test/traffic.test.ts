@@ -45,7 +45,7 @@ beforeAll(async () => {
       ...{ listen: '127.0.0.1:0', metricsListen: '127.0.0.1:0', encodingAddress: '127.0.0.1:9' },
       catalogueAddress: await catalogue.listen('127.0.0.1:0'),
       ...{ principalKeys: testKeyFiles('delivery'), tokenKeys, objects: { folder: root }, s3Mode: 'proxy' },
-      ...{ storageReads: 8, cacheBytes: 0, downloads: { perAddress: 100, total: 100 } },
+      ...{ storageReads: 8, cacheBytes: 0, outageSeconds: 600, downloads: { perAddress: 100, total: 100 } },
       limits: { ...DEFAULT_LIMITS, token_mb: 1, address_starts: 6, site_starts: 2 },
       allowedCrawlers: ['examplebot'],
       publicTrustedProxies: [],

@@ -35,10 +35,11 @@ import { subscribeToPublicChanges } from './server/routing/public-changes.ts'
 /** On one slow core, 32 concurrent requests saturate the CPU and are still answered in time. */
 const CONCURRENCY_BOUNDS = { min: 32, initial: 80, max: 512 }
 /**
- * Dependencies of the readiness probe, `/readyz` of the metrics port. If another service is unavailable, only
- * its own paths fail and the probe succeeds. `/readyz` of the public port reports all dependencies.
+ * Dependencies of the readiness probe, `/readyz` of the metrics port, until they were all available once. Later, only
+ * the paths of an unavailable service fail, and files and cached responses are still served. `/readyz` of the public
+ * port always reports all dependencies.
  */
-const REQUIRED_DEPENDENCIES: ReadonlySet<string> = new Set(['gateway', 'auth', 'catalogue', 'resources'])
+const REQUIRED_DEPENDENCIES: ReadonlySet<string> = new Set(['auth', 'catalogue', 'resources'])
 /** Remaining requests are aborted after this time. `npm start` as a whole has 10 s. */
 const DRAIN_TIMEOUT_MS = 5_000
 
@@ -131,7 +132,11 @@ export async function startGateway(
   address = `${hostInUrl(config.host)}:${listening.port}`
   const metricsListen = hostAndPort(config.metricsListen)
   const required = dependencies.filter(({ name }) => REQUIRED_DEPENDENCIES.has(name))
-  const metricsServer = await serveMetrics(metrics, metricsListen, log, async () => (await findUnavailable(required)).length === 0)
+  let wasReady = false
+  const metricsServer = await serveMetrics(metrics, metricsListen, log, async () => {
+    wasReady ||= (await findUnavailable(required)).length === 0
+    return wasReady && !stopping
+  })
 
   return {
     address,
