@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { quickGoBuild } from '../../tools/lib/go-build.ts'
 import { root, runCommand } from '../../tools/lib/run-command.ts'
 import { run } from './run.ts'
 
@@ -46,7 +47,7 @@ export async function ensureGoProgram(program: GoProgram): Promise<string> {
 export async function buildGoProgram({ name, source, linkerFlags = [], announcement }: GoProgram, target: string): Promise<void> {
   console.log(announcement ?? `${name} is being built: go build …`)
   mkdirSync(dirname(target), { recursive: true })
-  const args = ['build', '-trimpath', '-ldflags', ['-s -w', ...linkerFlags].join(' '), '-o', `${target}.new`, '.']
+  const args = ['build', ...quickGoBuild(linkerFlags), '-o', `${target}.new`, '.']
   const { code, output } = await runCommand('go', args, goEnvironment(), source)
   if (code !== 0) throw new Error(`${name} could not be built:\n${output.split('\n').slice(-10).join('\n')}`)
   chmodSync(`${target}.new`, 0o755)
@@ -60,7 +61,7 @@ export async function ensureGoModule(name: string, module: string): Promise<stri
   if (existsSync(target)) return target
   console.log(`${name} is being built: go install ${module} …`)
   mkdirSync(folder, { recursive: true })
-  const { code, output } = await runCommand('go', ['install', '-trimpath', '-ldflags', '-s -w', module], {
+  const { code, output } = await runCommand('go', ['install', ...quickGoBuild(), module], {
     ...goEnvironment(),
     GOBIN: folder,
   })

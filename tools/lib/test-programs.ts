@@ -15,6 +15,7 @@ import {
   redisPath,
   s3Path,
 } from '@vitascope/testing'
+import { quickGoBuild } from './go-build.ts'
 import { runCommand } from './run-command.ts'
 import { extractFromZip } from './zip.ts'
 
@@ -142,7 +143,7 @@ async function buildWithGo({
     return
   }
   console.log(`Missing: ${name}; go install ${module} …`)
-  const { code, output } = await runCommand('go', ['install', module], { GOBIN: folder })
+  const { code, output } = await runCommand('go', ['install', ...quickGoBuild(), module], { GOBIN: folder })
   if (code !== 0) console.log(`The installation failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
 }
 

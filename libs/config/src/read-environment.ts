@@ -66,9 +66,13 @@ export interface UrlSetting extends Description {
 export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
   const problems: string[] = []
   const known = new Set<string>()
+  const addProblem = (problem: string) => {
+    // A setting may be read twice, but its problem is reported once.
+    if (!problems.includes(problem)) problems.push(problem)
+  }
   const checkAddress = (name: string, value: string): string => {
     const port = Number(/:(\d{1,5})$/.exec(value)?.[1])
-    if (value !== '' && !(port >= 0 && port <= 65535)) problems.push(`${name} must be HOST:PORT, not "${value}"`)
+    if (value !== '' && !(port >= 0 && port <= 65535)) addProblem(`${name} must be HOST:PORT, not "${value}"`)
     return value
   }
   const raw = (name: string): string | undefined => {
@@ -76,10 +80,6 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
     recordName(name)
     const value = env[name]?.trim()
     return value === '' ? undefined : value
-  }
-  const addProblem = (problem: string) => {
-    // A setting may be read twice, but its problem is reported once.
-    if (!problems.includes(problem)) problems.push(problem)
   }
   const required = (name: string, fallback?: string): string => {
     const value = raw(name) ?? fallback

@@ -341,7 +341,7 @@ describe('responses', () => {
       if (where === 'body') response.write('x')
     })
     const reading = async () => buffer((await guardedGet(url('/'), { ...limits, timeoutMs: 200, policy: local })).body)
-    await expect(reading()).rejects.toMatchObject({ code: 4001, message: 'the source took longer than 1 seconds' })
+    await expect(reading()).rejects.toMatchObject({ code: 4001, message: 'the source took longer than 1 s' })
   })
 
   test.each([

@@ -40,7 +40,7 @@ const TRANSIENT_STATUSES = [408, 425, 429, 500, 502, 503, 504]
  */
 export async function guardedGet(url: string, request: GuardedRequest): Promise<GuardedResponse> {
   const timeout = new AbortController()
-  const onTimeout = () => timeout.abort(new SourceError(4001, `the source took longer than ${Math.ceil(request.timeoutMs / 1000)} seconds`))
+  const onTimeout = () => timeout.abort(new SourceError(4001, `the source took longer than ${Math.ceil(request.timeoutMs / 1000)} s`))
   const timer = setTimeout(onTimeout, request.timeoutMs)
   const signal = request.signal ? AbortSignal.any([request.signal, timeout.signal]) : timeout.signal
   try {

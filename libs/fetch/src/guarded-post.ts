@@ -29,7 +29,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024
  */
 export async function guardedPost(url: string, { policy, headers, body, timeoutMs, signal }: GuardedPost): Promise<{ status: number }> {
   const timeout = new AbortController()
-  const onTimeout = () => timeout.abort(new SourceError(4001, `there was no response within ${Math.ceil(timeoutMs / 1000)} seconds`))
+  const onTimeout = () => timeout.abort(new SourceError(4001, `there was no response within ${Math.ceil(timeoutMs / 1000)} s`))
   const timer = setTimeout(onTimeout, timeoutMs)
   const anySignal = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal
   try {
