@@ -25,8 +25,13 @@ const allowed: Record<string, RegExp[]> = {
     /^libs\/platform\/src\/data-folder[.]ts$/,
     /^apps\/standalone\/src\/platform[.]ts$/,
   ],
-  // The browser's fetch, and the supervisor's requests to its children on loopback.
-  'fetch()': [/^apps\/(web|console)\/src\//, /^apps\/standalone\/src\/(metrics-page|platform)[.]ts$/],
+  // The browser's fetch, the supervisor's requests to its children on loopback, and the requests of
+  // `helm test` to the gateway of its release.
+  'fetch()': [
+    /^apps\/(web|console)\/src\//,
+    /^apps\/standalone\/src\/(metrics-page|platform)[.]ts$/,
+    /^apps\/gateway\/src\/release-test\/client[.]ts$/,
+  ],
   // Sends to the operator's own server, whose address no caller can choose.
   nodemailer: [/^apps\/catalogue\/src\/notification\/mail\/mail-transport[.]ts$/],
   // Calls the operator's own identity provider, whose address no caller can choose.

@@ -37,8 +37,9 @@ describeChart('components', () => {
     expect(Object.fromEntries(names)).toEqual({
       Deployment: apps.filter((name) => name !== 'analytics'),
       StatefulSet: ['analytics', 'postgres'],
-      ServiceAccount: all,
-      NetworkPolicy: all,
+      Pod: ['test'],
+      ServiceAccount: [...all, 'test'].sort(),
+      NetworkPolicy: [...all, 'test'].sort(),
       Service: [...all.filter((name) => name !== 'worker'), 'encoding-upload', 'delivery-public'].sort(),
       Secret: ['keys', 'postgres'],
       PersistentVolumeClaim: ['objects'],
@@ -232,7 +233,9 @@ describeChart('components', () => {
   })
 
   test('pods of each revision are spread over nodes and zones', () => {
-    for (const { manifest, pod, component } of workloads(renderOnce('production')).filter((workload) => workload.manifest.kind !== 'Job')) {
+    for (const { manifest, pod, component } of workloads(renderOnce('production')).filter(
+      (workload) => !['Job', 'Pod'].includes(workload.manifest.kind),
+    )) {
       const hash = manifest.kind === 'StatefulSet' ? 'controller-revision-hash' : 'pod-template-hash'
       const spread = pod.topologySpreadConstraints?.map(({ topologyKey, matchLabelKeys }) => [topologyKey, ...matchLabelKeys])
       expect([component, spread]).toEqual([
@@ -348,7 +351,8 @@ describeChart('components', () => {
       networkPolicy: { otherNamespaces: ['elsewhere'] },
     })
     const renderedComponents = new Set(workloads(manifests).map(({ component }) => component.replace('-migrate', '')))
-    expect([...renderedComponents]).toEqual([name])
+    // The pod of `helm test` belongs to the gateway.
+    expect([...renderedComponents]).toEqual(name === 'gateway' ? ['gateway', 'test'] : [name])
     const addresses = Object.entries(readSettings(manifests, name)).filter(
       ([setting]) => /_ADDRESS$|_URL$/.test(setting) && !/PUBLIC/.test(setting),
     )

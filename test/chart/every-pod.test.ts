@@ -81,7 +81,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
 
   test('every pod of a service has probes, drains before it ends, and is replaced without downtime', () => {
     for (const { component, manifest, pod } of workloads(manifests()).filter(
-      ({ manifest: { kind } }) => !['Job', 'CronJob', 'ConfigMap'].includes(kind),
+      ({ manifest: { kind } }) => !['Job', 'CronJob', 'ConfigMap', 'Pod'].includes(kind),
     )) {
       const { strategy } = manifest.spec as { strategy?: { rollingUpdate: { maxUnavailable: number } } }
       if (manifest.kind === 'Deployment') expect([component, strategy?.rollingUpdate.maxUnavailable]).toEqual([component, 0])

@@ -12,7 +12,7 @@ import { root } from '../../tools/lib/run-command.ts'
 const versions = ['v1.30.14', 'v1.34.4', 'v1.37.2']
 
 const kinds = [
-  'v1/ConfigMap v1/Namespace v1/ResourceQuota v1/PersistentVolumeClaim v1/Secret v1/Service v1/ServiceAccount',
+  'v1/ConfigMap v1/Namespace v1/ResourceQuota v1/PersistentVolumeClaim v1/Secret v1/Service v1/ServiceAccount v1/Pod',
   'apps/v1/Deployment apps/v1/StatefulSet batch/v1/Job batch/v1/CronJob autoscaling/v2/HorizontalPodAutoscaler policy/v1/PodDisruptionBudget',
   'networking.k8s.io/v1/Ingress networking.k8s.io/v1/NetworkPolicy scheduling.k8s.io/v1/PriorityClass',
   'rbac.authorization.k8s.io/v1/Role rbac.authorization.k8s.io/v1/RoleBinding',

@@ -25,7 +25,9 @@ line each, in the format of vitascope.problems.
 - {{ $name }} is scaled by CPU usage but has no CPU request: set `{{ $name }}.resources.requests.cpu`, or `{{ $name }}.autoscaling.enabled` to false
 {{- end }}
 {{- end }}
-{{- include "vitascope.problemsOfResources" (dict "name" "migrations.resources" "resources" $v.migrations.resources) }}
+{{- range $part := list "migrations" "test" }}
+{{- include "vitascope.problemsOfResources" (dict "name" (printf "%s.resources" $part) "resources" (index $v $part).resources) }}
+{{- end }}
 {{- if eq $v.tls.mode "certManager" }}
 {{- with $v.tls.certManager }}
 {{- if and (not .issuer.name) (or (ne .issuer.kind "Issuer") (ne .issuer.group "cert-manager.io")) }}

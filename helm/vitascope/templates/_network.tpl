@@ -61,6 +61,14 @@ spec:
   from:
     {{- toYaml . | nindent 4 }}
   {{- end }}
+{{- if and (has $name (list "gateway" "delivery")) (include "vitascope.hasTest" $root) }}
+- ports:
+    - { port: {{ $port }}, protocol: TCP }
+  from:
+    - podSelector:
+        matchLabels:
+          {{- include "vitascope.selector" (dict "root" $root "name" "test") | nindent 10 }}
+{{- end }}
 {{- else if $peers }}
 - ports:
     - { port: {{ $port }}, protocol: TCP }

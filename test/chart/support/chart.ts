@@ -131,8 +131,8 @@ export function getComponent({ metadata }: Manifest): string | undefined {
 }
 
 /**
- * Returns workloads, Jobs, CronJobs and ScaledJobs with their pods, and the pod template of encoding's
- * Jobs as the component `encode`.
+ * Returns workloads, Jobs, CronJobs and ScaledJobs with their pods, the pod of `helm test`, and the pod
+ * template of encoding's Jobs as the component `encode`.
  */
 export function workloads(manifests: readonly Manifest[]): { manifest: Manifest; component: string; pod: PodSpec }[] {
   const fromWorkloads = manifests
@@ -152,7 +152,10 @@ export function workloads(manifests: readonly Manifest[]): { manifest: Manifest;
       const { jobTargetRef } = manifest.spec as { jobTargetRef: { template: { spec: PodSpec } } }
       return { manifest, component: getComponent(manifest) ?? '', pod: jobTargetRef.template.spec }
     })
-  return [...fromWorkloads, ...fromPodTemplates, ...fromScaledJobs]
+  const singlePods = manifests
+    .filter(({ kind }) => kind === 'Pod')
+    .map((manifest) => ({ manifest, component: getComponent(manifest) ?? '', pod: manifest.spec as unknown as PodSpec }))
+  return [...fromWorkloads, ...fromPodTemplates, ...fromScaledJobs, ...singlePods]
 }
 
 /** Returns the pods of a component's workload. */

@@ -26,6 +26,8 @@ export const readers: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknow
   backup: readPlatformConfig,
   restore: readPlatformConfig,
   'object-rights': readGrantConfig,
+  // Its options are arguments.
+  test: () => undefined,
   'auth-migrate': (env) => readDatabaseConfig(env, 'AUTH'),
   'catalogue-migrate': (env) => readDatabaseConfig(env, 'CATALOGUE'),
   'encoding-migrate': (env) => readDatabaseConfig(env, 'ENCODING'),
