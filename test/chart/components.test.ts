@@ -2,6 +2,7 @@
 import { createPublicKey } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import {
+  type Component,
   type Container,
   chart,
   components,
@@ -25,6 +26,10 @@ function renderOnce(set: string): Manifest[] {
   return cached
 }
 const findVolume = (pod: PodSpec, name: string) => pod.volumes.find((candidate) => candidate.name === name)
+const cpuMetric = (container: string, averageValue: string) => ({
+  type: 'ContainerResource',
+  containerResource: { name: 'cpu', container, target: { type: 'AverageValue', averageValue } },
+})
 const main = (pod: PodSpec) => pod.containers[0] as Container
 
 describeChart('components', () => {
@@ -271,6 +276,33 @@ describeChart('components', () => {
     })
     expect(find(renderOnce('production'), 'Deployment', 'gateway').spec).not.toHaveProperty('replicas')
     expect(find(renderOnce('production'), 'Deployment', 'worker').spec).toHaveProperty('replicas', 6)
+  })
+
+  test.each<[Component, string, object, object]>([
+    ['gateway', '700m', {}, {}],
+    ['gateway', '450m', {}, { cpuPercent: 45 }],
+    ['gateway', '700m', { resources: { requests: { cpu: null } } }, {}],
+    ['worker', '1400m', {}, {}],
+    ['worker', '3000m', {}, { cpuPercent: 300 }],
+  ])(
+    'an autoscaler of %s aims at %s for the container of the component, independent of its request',
+    (name, averageValue, values, target) => {
+      const scaler = find(
+        render(['production'], { [name]: { ...values, autoscaling: { enabled: true, ...target } } }),
+        'HorizontalPodAutoscaler',
+        name,
+      )
+      expect(scaler.spec?.['metrics']).toEqual([cpuMetric(name, averageValue)])
+    },
+  )
+
+  test('delivery with nginx is scaled by each of the two', () => {
+    const scaler = find(
+      render(['nginx-bucket'], { delivery: { autoscaling: { enabled: true, cpuPercent: 60 } } }),
+      'HorizontalPodAutoscaler',
+      'delivery',
+    )
+    expect(scaler.spec?.['metrics']).toEqual([cpuMetric('delivery', '600m'), cpuMetric('nginx', '1200m')])
   })
 
   test('certificates are issued by the configured issuer, or by a CA of the release', () => {

@@ -37,6 +37,8 @@ describeChart('invalid formats of values are rejected before the cluster changes
     ['ingress.host', 'https://video.example.org'],
     ['monitoring.serviceMonitor.interval', '30'],
     ['gateway.disruptionBudget.maxUnavailable', 0],
+    // A single process would never use more than a core, so that it would never be scaled.
+    ['gateway.autoscaling.cpuPercent', 101],
     ['gateway.disruptionBudget.maxUnavailable', '0%'],
     ['gateway.resources.limits', { memory: 'lots' }, 'gateway.resources.limits.memory'],
     ['migrations.resources', { limits: { memory: null } }, 'migrations.resources.limits'],
@@ -59,11 +61,6 @@ describeChart('invalid formats of values are rejected before the cluster changes
       'a CPU request above the limit',
       { auth: { resources: { requests: { cpu: 2 }, limits: { cpu: '1900m' } } } },
       'requests.cpu`, 2, is more',
-    ],
-    [
-      'an autoscaler without a CPU request',
-      { gateway: { resources: { requests: { cpu: null } } } },
-      'set `gateway.resources.requests.cpu`, or `gateway.autoscaling.enabled` to false',
     ],
     [
       'a certificate that expires before its renewal time',

@@ -21,9 +21,6 @@ line each, in the format of vitascope.problems.
 - `{{ $name }}.settings.{{ $setting }}` conflicts with ports, volumes or policies of the chart: remove it
 {{- end }}
 {{- end }}
-{{- if and $values.autoscaling.enabled (not (index $values.resources.requests "cpu")) }}
-- {{ $name }} is scaled by CPU usage but has no CPU request: set `{{ $name }}.resources.requests.cpu`, or `{{ $name }}.autoscaling.enabled` to false
-{{- end }}
 {{- end }}
 {{- range $part := list "migrations" "test" }}
 {{- include "vitascope.problemsOfResources" (dict "name" (printf "%s.resources" $part) "resources" (index $v $part).resources) }}

@@ -325,12 +325,24 @@ spec:
   minReplicas: {{ $values.autoscaling.minReplicas }}
   maxReplicas: {{ $values.autoscaling.maxReplicas }}
   metrics:
-    - type: Resource
-      resource:
+    # Not in percent of the request: a process uses about one core, whatever it requests. Other
+    # containers of the pod do not count.
+    - type: ContainerResource
+      containerResource:
         name: cpu
+        container: {{ .name }}
         target:
-          type: Utilization
-          averageUtilization: {{ $values.autoscaling.cpuPercent }}
+          type: AverageValue
+          averageValue: {{ mul 10 $values.autoscaling.cpuPercent }}m
+    {{- if include "vitascope.hasNginx" . }}
+    - type: ContainerResource
+      containerResource:
+        name: cpu
+        container: nginx
+        target:
+          type: AverageValue
+          averageValue: {{ mul 20 $values.autoscaling.cpuPercent }}m
+    {{- end }}
   behavior:
     scaleDown:
       stabilizationWindowSeconds: 300

@@ -18,8 +18,8 @@ beforeAll(async () => {
 })
 
 describeChart('the autoscaler', () => {
-  test('adds a gateway pod when the CPU usage exceeds the requests', async () => {
-    await platform.upgrade({ gateway: { autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 3 } } })
+  test('adds a gateway pod when the CPU usage exceeds the target', async () => {
+    await platform.upgrade({ gateway: { autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 3, cpuPercent: 1 } } })
     const scaler = () =>
       readKubectlJson<V2HorizontalPodAutoscaler>('horizontalpodautoscaler', 'videos-vitascope-gateway', '--namespace', NAMESPACE)
     await waitFor(async () => (await scaler()).status?.currentMetrics?.length, {
