@@ -81,6 +81,18 @@ describeChart('components', () => {
     })
   })
 
+  test.each<[string, 'encoding' | 'worker', object, string]>([
+    ['2 GiB by default', 'worker', {}, '2112Mi'],
+    ['2 GiB by default', 'encoding', {}, '2112Mi'],
+    ['another request', 'worker', { scratch: { request: '1.5Gi' }, resources: { requests: { 'ephemeral-storage': '1G' } } }, '2490Mi'],
+    ['nothing', 'worker', { scratch: { request: '' } }, '64Mi'],
+    ['nothing with a storage class', 'worker', { scratch: { storageClass: 'fast' } }, '64Mi'],
+  ])('requests %s of the node for the scratch folder of %s', (_, name, values, request) => {
+    const { requests, limits } = main(findPod(render(['evaluation'], { [name]: values }), name)).resources
+    expect(requests['ephemeral-storage']).toBe(request)
+    expect(limits['ephemeral-storage']).toBe(name === 'worker' ? '201Gi' : '51Gi')
+  })
+
   test.each([
     ['200Gi', '204010946560'],
     ['1.5Ti', '1566804069580'],

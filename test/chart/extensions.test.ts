@@ -112,6 +112,38 @@ describeChart('extensions', () => {
     expect(annotations(find(manifests, 'Deployment', 'delivery'))).toBe('tmp,nginx-tmp,nginx-cache')
   })
 
+  test('the cluster autoscaler does not evict pods whose work would be lost, unless an annotation says so', () => {
+    const name = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
+    type Template = { metadata: Manifest['metadata'] }
+    const readTemplates = (manifests: readonly Manifest[]) =>
+      manifests.flatMap(({ kind, data, spec }): [string, Template][] => {
+        const fields = spec as {
+          template?: Template
+          jobTemplate?: { spec: { template: Template } }
+          jobTargetRef?: { template: Template }
+        }
+        const text = data?.['pod-template.json']
+        const template = text === undefined ? fields?.template : (JSON.parse(text) as Template)
+        const found = fields?.jobTemplate?.spec.template ?? fields?.jobTargetRef?.template ?? template
+        return found?.metadata === undefined ? [] : [[kind, found]]
+      })
+    const values = { backup: { enabled: true, existingClaim: 'backup' }, storage: { s3: { existingSecrets: { backup: 'objects' } } } }
+    const keda = { worker: { scaledJob: { enabled: true, prometheus: 'http://prometheus:9090' } } }
+    const metrics = { networkPolicy: { metricsFrom: [{ podSelector: {} }] } }
+    const templates = readTemplates(render(['jobs'], { ...values, ...keda, ...metrics }))
+    const unevictable = ['Job', 'CronJob', 'ScaledJob', 'ConfigMap']
+    expect([...new Set(templates.map(([kind]) => kind))].sort()).toEqual([...unevictable, 'Deployment', 'StatefulSet'].sort())
+    for (const [kind, { metadata }] of templates)
+      expect([kind, metadata.annotations?.[name]]).toEqual([kind, unevictable.includes(kind) ? 'false' : undefined])
+    const manifests = render(['jobs'], { worker: { pod: { annotations: { [name]: 'true' } } } })
+    const [[, job] = []] = readTemplates(manifests).filter(([kind]) => kind === 'ConfigMap')
+    expect(job?.metadata.annotations?.[name]).toBe('true')
+    // The admission policy requires the annotation of the template.
+    expect(JSON.stringify(find(manifests, 'ValidatingAdmissionPolicy', 'encode').spec)).toContain(
+      JSON.stringify(JSON.stringify({ [name]: 'true' }).slice(1, -1)).slice(1, -1),
+    )
+  })
+
   test('the Service for clients can be a load balancer, and those between components never are', () => {
     const service = { type: 'LoadBalancer', annotations: { internal: 'yes' }, loadBalancerSourceRanges: ['192.0.2.0/24'] }
     const manifests = render([GATEWAY_API], { gateway: { service } })

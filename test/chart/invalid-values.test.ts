@@ -145,6 +145,11 @@ describeChart('values that cannot work', () => {
       { worker: { scratch: { size: '300Gi', storageClass: '' } } },
       'set `worker.resources.limits.ephemeral-storage` to more than `worker.scratch.size`, 300Gi',
     ],
+    [
+      'a request of disk above the size of the scratch folder',
+      { worker: { scratch: { size: '30Gi', request: '31Gi' } } },
+      'set `worker.scratch.request` to at most `worker.scratch.size`, 30Gi',
+    ],
     ['an invalid size of a scratch volume', { worker: { scratch: { size: 'much' } } }, "at '/worker/scratch/size'"],
     ['metrics without a network peer', { networkPolicy: { metricsFrom: [] } }, 'set `networkPolicy.metricsFrom`'],
     ['a database without a network peer', { networkPolicy: { peers: { database: [] } } }, 'set `networkPolicy.peers.database`'],

@@ -16,10 +16,8 @@ metadata:
     {{- with $pod.labels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
-  {{- with $pod.annotations }}
   annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
+    {{- include "vitascope.unevictableAnnotations" (dict "root" $root "name" "backup") | nindent 4 }}
 spec:
   restartPolicy: Never
   serviceAccountName: {{ include "vitascope.name" . }}

@@ -146,6 +146,9 @@ validates single values.
 {{- if and $values.enabled (not $values.scratch.storageClass) (lt $limit $size) }}
 - pods of {{ $name }} would be evicted before their scratch is full: set `{{ $name }}.resources.limits.ephemeral-storage` to more than `{{ $name }}.scratch.size`, {{ $values.scratch.size }}, or `{{ $name }}.scratch.storageClass` to that of a volume
 {{- end }}
+{{- if and $values.enabled $values.scratch.request (gt (include "vitascope.bytes" $values.scratch.request | float64) $size) }}
+- a pod of {{ $name }} would reserve more disk than it may use: set `{{ $name }}.scratch.request` to at most `{{ $name }}.scratch.size`, {{ $values.scratch.size }}
+{{- end }}
 {{- end }}
 {{- if $v.encoding.enabled }}
 {{- $sources := $v.encoding.sources }}

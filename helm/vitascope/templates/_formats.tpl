@@ -13,7 +13,7 @@ line each, in the format of vitascope.problems.
 {{- end }}
 {{- range $name := (fromYaml (include "vitascope.enabled" .)).names }}
 {{- $values := index $v $name }}
-{{- include "vitascope.problemsOfResources" (dict "name" (printf "%s.resources" $name) "resources" $values.resources) }}
+{{- include "vitascope.problemsOfResources" (dict "name" (printf "%s.resources" $name) "resources" (fromYaml (include "vitascope.resources" (dict "root" $ "name" $name)))) }}
 {{- $component := dict "root" $ "name" $name "row" (fromYaml (include "vitascope.row" (dict "root" $ "name" $name))) }}
 {{- $generated := merge (fromYaml (include "vitascope.settingsOfAll" $component)) (fromYaml (include (printf "vitascope.settingsOf.%s" $name) $component)) }}
 {{- range $setting, $_ := $values.settings }}

@@ -14,9 +14,7 @@ metadata:
     {{- end }}
   annotations:
     vitascope/secrets-revision: {{ .Values.secrets.revision | quote }}
-    {{- with $pod.annotations }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- include "vitascope.unevictableAnnotations" $worker | nindent 4 }}
 spec:
   serviceAccountName: {{ include "vitascope.jobsName" . }}
   automountServiceAccountToken: false

@@ -62,10 +62,8 @@ spec:
         {{- with (fromYaml (include "vitascope.podValues" .)).labels }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
-      {{- with (fromYaml (include "vitascope.podValues" .)).annotations }}
       annotations:
-        {{- toYaml . | nindent 8 }}
-      {{- end }}
+        {{- include "vitascope.unevictableAnnotations" . | nindent 8 }}
     spec:
       restartPolicy: Never
       serviceAccountName: {{ include "vitascope.name" $migration }}

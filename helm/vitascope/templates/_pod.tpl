@@ -334,6 +334,32 @@ pods: (dict "root" $ "name" "auth").
 {{- "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes" }}: {{ join "," $folders | quote }}
 {{- end }}
 
+{{/*
+Annotations of pods whose work is lost when they are evicted: (dict "root" $ "name" "worker"). The
+cluster autoscaler does not remove their node. They end by themselves. `pods.annotations` can replace
+this one.
+*/}}
+{{- define "vitascope.unevictableAnnotations" -}}
+{{- $pod := fromYaml (include "vitascope.podValues" .) }}
+{{- merge (dict) ($pod.annotations | default dict) (dict "cluster-autoscaler.kubernetes.io/safe-to-evict" "false") | toYaml }}
+{{- end }}
+
+{{/*
+Resources of a component's container. The scheduler does not count the size of temporary folders, so
+`scratch.request` is added to the request.
+*/}}
+{{- define "vitascope.resources" -}}
+{{- $values := index .root.Values .name }}
+{{- $resources := deepCopy $values.resources }}
+{{- $scratch := get $values "scratch" | default dict }}
+{{- if and $scratch.request (not $scratch.storageClass) }}
+{{- $own := get $resources.requests "ephemeral-storage" | default 0 }}
+{{- $bytes := addf (include "vitascope.bytes" $own | float64) (include "vitascope.bytes" $scratch.request | float64) }}
+{{- $_ := set $resources.requests "ephemeral-storage" (printf "%.0fMi" (ceil (divf $bytes 1048576))) }}
+{{- end }}
+{{- toYaml $resources }}
+{{- end }}
+
 {{/* Topology spread of a component's pods. */}}
 {{- define "vitascope.spread" -}}
 {{- $ownFolder := include "vitascope.ownFolder" . }}

@@ -41,10 +41,7 @@ spec:
         {{- if include "vitascope.hasNginx" . }}
         vitascope/nginx-version: {{ printf "%s%s" (include "vitascope.nginxMain" $root) (include "vitascope.nginxServer" $root) | sha256sum | trunc 16 | quote }}
         {{- end }}
-        {{- include "vitascope.evictionAnnotation" . | nindent 8 }}
-        {{- with $pod.annotations }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
+        {{- merge (dict) ($pod.annotations | default dict) (fromYaml (include "vitascope.evictionAnnotation" .)) | toYaml | nindent 8 }}
     spec:
       {{- include "vitascope.podSpec" . | nindent 6 }}
   {{- if $ownFolder }}
@@ -91,10 +88,8 @@ spec:
       metadata:
         labels:
           {{- include "vitascope.podLabels" . | nindent 10 }}
-        {{- with (fromYaml (include "vitascope.podValues" .)).annotations }}
         annotations:
-          {{- toYaml . | nindent 10 }}
-        {{- end }}
+          {{- include "vitascope.unevictableAnnotations" . | nindent 10 }}
       spec:
         restartPolicy: Never
         {{- include "vitascope.podSpec" . | nindent 8 }}
@@ -181,7 +176,7 @@ containers:
     securityContext:
       {{- include "vitascope.containerSecurity" . | nindent 6 }}
     resources:
-      {{- toYaml $values.resources | nindent 6 }}
+      {{- include "vitascope.resources" . | nindent 6 }}
     {{- include "vitascope.probes" . | nindent 4 }}
     lifecycle:
       # Services remove this pod before it stops accepting calls. nginx stops before delivery.
