@@ -51,6 +51,13 @@ line each, in the format of vitascope.problems.
 {{- if and $named.enabled (not $named.host) (or (not (regexMatch "^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$" $host)) (regexMatch "^[0-9.]+$" $host)) }}
 - `{{ $route }}` requires a host name in lower case, not an IP address: set `{{ $route }}.host` to the public host name, or `publicUrl`, {{ $v.publicUrl }}, to a URL with such a name
 {{- end }}
+{{- $names := list }}
+{{- range (fromYaml (include "vitascope.hosts" (dict "root" $ "route" $route))).hosts }}
+{{- if and $named.enabled (has .host $names) }}
+- `{{ $route }}` has the host {{ .host }} twice: remove it from `{{ $route }}.additionalHosts`
+{{- end }}
+{{- $names = append $names .host }}
+{{- end }}
 {{- end }}
 {{- if include "vitascope.createsJobs" . }}
 {{- range list "limits.cpu" "limits.hugepages-2Mi" "limits.hugepages-1Gi" }}

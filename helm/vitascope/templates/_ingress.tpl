@@ -14,3 +14,17 @@ port.
 {{- if .Values.gateway.enabled }}{{ $paths = append $paths (dict "path" "/" "to" "gateway" "port" "http") }}{{ end }}
 {{- dict "paths" $paths | toYaml }}
 {{- end }}
+
+{{/*
+Host names of the Ingress or of the HTTPRoute, as {hosts: [{host, tlsSecret}]}, the main one first:
+(dict "root" $ "route" "ingress").
+*/}}
+{{- define "vitascope.hosts" -}}
+{{- $route := index .root.Values .route }}
+{{- $main := $route.host | default (urlParse .root.Values.publicUrl).hostname }}
+{{- $hosts := list (dict "host" $main "tlsSecret" (get $route "tlsSecret")) }}
+{{- range $route.additionalHosts }}
+{{- $hosts = append $hosts (kindIs "map" . | ternary . (dict "host" .)) }}
+{{- end }}
+{{- dict "hosts" $hosts | toYaml }}
+{{- end }}
