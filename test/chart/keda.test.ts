@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { describeChart, find, type Manifest, type PodSpec, readSettings, render, renderError } from './support/chart.ts'
 
-const findQuery = (manifests: readonly Manifest[]) => {
-  const { triggers } = find(manifests, 'ScaledJob', 'worker').spec as { triggers: { metadata: { query: string } }[] }
-  return triggers[0]?.metadata.query
+const findTrigger = (manifests: readonly Manifest[]) => {
+  const { triggers } = find(manifests, 'ScaledJob', 'worker').spec as { triggers: { metadata: { query: string; threshold: string } }[] }
+  return triggers[0]?.metadata
 }
+const findQuery = (manifests: readonly Manifest[]) => findTrigger(manifests)?.query
 
 describeChart('workers started by KEDA', () => {
   test('KEDA starts workers while tasks wait, and idle workers exit', () => {
@@ -34,5 +35,22 @@ describeChart('workers started by KEDA', () => {
     expect(findQuery(otherNamespace)).toContain('vitascope_encoding_queue_depth{namespace="media",')
     expect(renderError(['workers-alone'], alone({}))).toContain('set `worker.scaledJob.namespace` to the namespace of encoding')
     expect(renderError(['keda'], alone({ namespace: 'media' }))).toContain('set `worker.scaledJob.namespace` to ""')
+  })
+
+  test('counts tasks, or the seconds of their work and of waiting sources', () => {
+    const seconds = { worker: { scaledJob: { metric: 'seconds', secondsPerPod: 900 } } }
+    expect(findTrigger(render(['keda']))).toMatchObject({
+      query: 'sum(max by (kind, state) (vitascope_encoding_queue_depth{namespace="vitascope",kind!~"fetch.*"}))',
+      threshold: '4',
+    })
+    expect(findTrigger(render(['keda'], seconds))).toMatchObject({
+      query: 'sum(max by (kind) (vitascope_encoding_queue_work_seconds{namespace="vitascope"}))',
+      threshold: '900',
+    })
+    // Kubernetes Jobs encode the chunks, of which waiting sources consist.
+    expect(findQuery(render(['keda', 'jobs'], seconds))).toBe(
+      'sum(max by (kind) (vitascope_encoding_queue_work_seconds{namespace="vitascope",kind!~"source|encode"}))',
+    )
+    expect(renderError(['keda'], { worker: { scaledJob: { metric: 'jobs' } } })).toContain("at '/worker/scaledJob/metric'")
   })
 })

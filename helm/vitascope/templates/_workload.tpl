@@ -97,10 +97,23 @@ spec:
     - type: prometheus
       metadata:
         serverAddress: {{ $values.scaledJob.prometheus }}
-        # Every replica of encoding reports the same queue. Encoding fetches sources itself, and
-        # workers do not encode chunks if Kubernetes Jobs do.
-        query: sum(max by (kind, state) (vitascope_encoding_queue_depth{namespace="{{ $root.Values.encoding.enabled | ternary $root.Release.Namespace $values.scaledJob.namespace }}",kind!{{ eq $root.Values.encoding.executor.kind "kubernetes" | ternary "~\"fetch.*|encode\"" "~\"fetch.*\"" }}}))
-        threshold: {{ $values.scaledJob.tasksPerPod | quote }}
+        query: {{ include "vitascope.workersQuery" $root }}
+        threshold: {{ eq $values.scaledJob.metric "seconds" | ternary $values.scaledJob.secondsPerPod $values.scaledJob.tasksPerPod | quote }}
+{{- end }}
+
+{{/*
+Query for the work of workers: the number of tasks, or their expected CPU seconds and those of waiting
+sources. Every replica of encoding reports the same queue. Encoding fetches sources itself. If
+Kubernetes Jobs encode the chunks, neither chunks nor sources, which consist of chunks, are counted.
+*/}}
+{{- define "vitascope.workersQuery" -}}
+{{- $namespace := .Values.encoding.enabled | ternary .Release.Namespace .Values.worker.scaledJob.namespace }}
+{{- $byJobs := eq .Values.encoding.executor.kind "kubernetes" }}
+{{- if eq .Values.worker.scaledJob.metric "seconds" }}
+{{- printf "sum(max by (kind) (vitascope_encoding_queue_work_seconds{namespace=%q%s}))" $namespace ($byJobs | ternary ",kind!~\"source|encode\"" "") }}
+{{- else }}
+{{- printf "sum(max by (kind, state) (vitascope_encoding_queue_depth{namespace=%q,kind!~%q}))" $namespace ($byJobs | ternary "fetch.*|encode" "fetch.*") }}
+{{- end }}
 {{- end }}
 
 {{- define "vitascope.podLabels" -}}

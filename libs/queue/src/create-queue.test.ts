@@ -327,11 +327,11 @@ describe('the queue', () => {
     expect(await complete(second ?? { itemId: '0', fence: 0 })).toBe(true)
     expect(await call('second')).toBeUndefined()
   })
-  test('counts waiting and leased items', async () => {
-    await send()
-    await send()
+  test('counts waiting and leased items, and adds their costs', async () => {
+    for (const cost of [300, 20, 1]) await send({ cost })
+    await complete(await requireLease())
     await requireLease()
-    expect(await queue.depth()).toEqual([{ kind: 'encode', waiting: 1, leased: 1 }])
+    expect(await queue.depth()).toEqual([{ kind: 'encode', waiting: 1, leased: 1, cost: 21 }])
   })
 })
 

@@ -77,7 +77,8 @@ export function createQueue(db: Db): Queue {
     },
     depth: () =>
       db.query<QueueDepth>(
-        `select kind, count(*) filter (where state = 'waiting')::int as waiting, count(*) filter (where state = 'leased')::int as leased
+        `select kind, count(*) filter (where state = 'waiting')::int as waiting, count(*) filter (where state = 'leased')::int as leased,
+           sum(cost)::float8 as cost
          from work_item where state in ('waiting', 'leased') group by kind order by kind`,
       ),
     async sweep(limit) {

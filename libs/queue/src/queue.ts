@@ -68,11 +68,12 @@ export interface LeaseRequest {
   waitMs?: number
 }
 
-/** Numbers of waiting and leased items of one kind. */
+/** Numbers of waiting and leased items of one kind, and the sum of their costs. */
 export interface QueueDepth {
   kind: string
   waiting: number
   leased: number
+  cost: number
 }
 
 /**
@@ -127,7 +128,7 @@ export interface Queue {
   leasedByRequest(holder: string, requestId: string): Promise<LeasedItem | undefined>
   /** Returns the items that these holders have leased. */
   findLeasedBy(holders: readonly string[]): Promise<LeasedItem[]>
-  /** Returns the number of waiting and leased items of each kind. */
+  /** Returns the number and the cost of waiting and leased items of each kind. */
   depth(): Promise<QueueDepth[]>
   /** Deletes up to `limit` items that were done at least a day ago. Returns their number. */
   sweep(limit: number): Promise<number>

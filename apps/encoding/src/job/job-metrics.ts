@@ -1,6 +1,7 @@
 import type { Db } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
 import type { Logger, Metrics } from '@vitascope/telemetry'
+import { readQueuedWork } from './queued-work.ts'
 
 type Gauge = ReturnType<Metrics['gauge']>
 
@@ -23,6 +24,14 @@ export function observeJobs(metrics: Metrics, db: Db, queue: Queue, log: Logger)
         gauge.set({ kind, state: 'waiting' }, waiting)
         gauge.set({ kind, state: 'leased' }, leased)
       }
+    }),
+  )
+  metrics.gauge(
+    'vitascope_encoding_queue_work_seconds',
+    'Expected CPU seconds of waiting and leased tasks of workers, by kind; source: estimate for jobs whose source is not probed yet',
+    ['kind'],
+    logFailures(async (gauge) => {
+      for (const [kind, seconds] of Object.entries(await readQueuedWork(db.query, queue))) gauge.set({ kind }, seconds)
     }),
   )
   metrics.gauge(
