@@ -34,7 +34,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
       })
       expect(Number(pod.securityContext['runAsUser'])).toBeGreaterThanOrEqual(10_000)
       // Only encoding uses the Kubernetes API, to create Jobs.
-      const hasToken = set === 'jobs' && component === 'encoding'
+      const hasToken = ['jobs', 'identity'].includes(set) && component === 'encoding'
       expect([component, pod.enableServiceLinks, pod.automountServiceAccountToken]).toEqual([component, false, hasToken])
       expect(pod.volumes.filter((volume) => 'hostPath' in volume)).toEqual([])
       for (const container of listContainers(pod)) {

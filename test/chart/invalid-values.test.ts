@@ -47,6 +47,11 @@ describeChart('values that cannot work', () => {
       { storage: { s3: { existingSecrets: { worker: '' } } } },
       'worker has no keys of the object store: set `storage.s3.existingSecrets.worker`',
     ],
+    [
+      'keys of the bucket in addition to the identity of pods',
+      { storage: { s3: { credentials: 'identity' } } },
+      'encoding has keys of the object store and the identity of its pod: set `storage.s3.existingSecrets.encoding` to ""',
+    ],
     ['redirects of viewers without a bucket', { storage: { kind: 'files', s3: { redirect: true } } }, 'set `storage.s3.redirect` to false'],
     [
       'a single-node volume for several pods',

@@ -19,8 +19,8 @@ import { readByAll, readers } from './support/readers.ts'
 /** The pods of two components run the program of another one. */
 const programs: Record<string, string> = { web: 'gateway', encode: 'worker' }
 
-/** Settings that every process or Node itself reads, in addition to those that its reader reads. */
-const otherSettings = [...readByAll, 'NODE_EXTRA_CA_CERTS']
+/** Settings that every process, Node itself or the AWS SDK reads, in addition to those that its reader reads. */
+const otherSettings = [...readByAll, 'NODE_EXTRA_CA_CERTS', 'AWS_EC2_METADATA_DISABLED']
 
 /** Valid contents of each secret file. */
 const contents: Record<string, string> = {

@@ -76,9 +76,9 @@ spec:
         {{- if $root.Values.authorities.configMap }}
         - { name: authorities, mountPath: /etc/vitascope/authorities, readOnly: true }
         {{- end }}
-        {{- if $isBucket }}
+        {{- if include "vitascope.hasStorageKeys" $root }}
         - { name: storage, mountPath: /etc/vitascope/storage, readOnly: true }
-        {{- else }}
+        {{- else if not $isBucket }}
         - { name: objects, mountPath: /var/lib/vitascope/objects, readOnly: {{ not $restores }} }
         {{- end }}
   volumes:
@@ -115,7 +115,7 @@ spec:
           - { key: {{ .key }}, path: ca.crt }
     {{- end }}
     {{- end }}
-    {{- if $isBucket }}
+    {{- if include "vitascope.hasStorageKeys" $root }}
     - name: storage
       secret:
         secretName: {{ $root.Values.storage.s3.existingSecrets.backup }}
@@ -123,7 +123,7 @@ spec:
         items:
           - { key: {{ $root.Values.storage.s3.accessKeyIdKey }}, path: access-key-id }
           - { key: {{ $root.Values.storage.s3.secretAccessKeyKey }}, path: secret-access-key }
-    {{- else }}
+    {{- else if not $isBucket }}
     - name: objects
       persistentVolumeClaim:
         claimName: {{ include "vitascope.objectsClaim" $root }}
@@ -136,13 +136,14 @@ ServiceAccount and network policy of such a pod: egress to databases and objects
 */}}
 {{- define "vitascope.backupDependencies" -}}
 {{- $root := .root }}
+{{- $own := (fromYaml (include "vitascope.podValues" (dict "root" $root "name" "backup"))).serviceAccountAnnotations }}
 apiVersion: v1
 kind: ServiceAccount
 metadata:
   name: {{ include "vitascope.name" . }}
   labels:
     {{- include "vitascope.labels" . | nindent 4 }}
-  {{- with .annotations }}
+  {{- with merge (dict) (.annotations | default dict) ($own | default dict) }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -168,6 +169,7 @@ spec:
     {{- include "vitascope.dnsEgress" $root | nindent 4 }}
     {{- include "vitascope.externalEgress" (dict "root" $root "system" "database") | nindent 4 }}
     {{- include "vitascope.externalEgress" (dict "root" $root "system" "storage") | nindent 4 }}
+    {{- include "vitascope.externalEgress" (dict "root" $root "system" "identity") | nindent 4 }}
 {{- end }}
 {{- end }}
 

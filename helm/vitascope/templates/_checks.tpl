@@ -86,7 +86,11 @@ validates single values.
 {{- range $enabled }}{{ if has "storage" (index $components .).egress }}{{ $readers = append $readers . }}{{ end }}{{ end }}
 {{- if or $v.backup.enabled $v.backup.restore }}{{ $readers = append $readers "backup" }}{{ end }}
 {{- range $readers }}
-{{- if not (get $v.storage.s3.existingSecrets .) }}
+{{- if eq $v.storage.s3.credentials "identity" }}
+{{- if get $v.storage.s3.existingSecrets . }}
+- {{ . }} has keys of the object store and the identity of its pod: set `storage.s3.existingSecrets.{{ . }}` to "", or `storage.s3.credentials` to secret
+{{- end }}
+{{- else if not (get $v.storage.s3.existingSecrets .) }}
 - {{ . }} has no keys of the object store: set `storage.s3.existingSecrets.{{ . }}` to a secret with keys that have its policy (docs/operate/security.md)
 {{- end }}
 {{- end }}
@@ -169,7 +173,7 @@ validates single values.
 {{- if or (not $jobs.namespace) (eq $jobs.namespace .Release.Namespace) }}
 - Jobs require a separate namespace other than {{ .Release.Namespace }}: set `encoding.executor.kubernetes.namespace`
 {{- end }}
-{{- range $key := list "keys" "storage" }}
+{{- range $key := include "vitascope.hasStorageKeys" . | empty | ternary (list "keys") (list "keys" "storage") }}
 {{- if not (get $jobs.secrets $key) }}
 - pods of Jobs cannot read secrets of {{ $.Release.Namespace }}: set `encoding.executor.kubernetes.secrets.{{ $key }}` to a secret in the namespace of the Jobs
 {{- end }}
@@ -189,6 +193,9 @@ validates single values.
 {{- end }}
 {{- if and (has "storage" $reached) (eq $v.storage.kind "s3") (not $peers.storage) }}
 - network policies deny all connections that are not listed: set `networkPolicy.peers.storage` to the address of the object store, {{ $example }}
+{{- end }}
+{{- if and (has "storage" $reached) (eq $v.storage.kind "s3") (eq $v.storage.s3.credentials "identity") (not $peers.identity) }}
+- network policies deny all connections that are not listed: set `networkPolicy.peers.identity` to the addresses of the token service (AWS STS, or 169.254.170.23/32 for EKS Pod Identity), {{ $example }}
 {{- end }}
 {{- if and (has "redis" $reached) $v.redis.existingSecret (not $peers.redis) }}
 - network policies deny all connections that are not listed: set `networkPolicy.peers.redis` to the address of Redis, {{ $example }}

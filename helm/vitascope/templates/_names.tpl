@@ -104,6 +104,11 @@ Returns the secret with the URL of a component's database, as {secret, key}: (di
 {{- .Values.storage.files.existingClaim | default (printf "%s-objects" (include "vitascope.fullname" .)) }}
 {{- end }}
 
+{{/* Non-empty if pods mount keys of the object store. */}}
+{{- define "vitascope.hasStorageKeys" -}}
+{{- if and (eq .Values.storage.kind "s3") (eq .Values.storage.s3.credentials "secret") }}yes{{ end }}
+{{- end }}
+
 {{/* Non-empty if the database is part of this release, and so does not exist before its pods. */}}
 {{- define "vitascope.includesDatabase" -}}
 {{- if or .Values.evaluation.postgres.enabled .Values.database.cloudNativePg.create }}yes{{ end }}

@@ -33,7 +33,7 @@ spec:
       to:
         {{- include "vitascope.peer" (dict "root" $root "name" (first $callee)) | trim | nindent 8 }}
     {{- end }}
-    {{- range $row.egress }}
+    {{- range has "storage" $row.egress | ternary (append $row.egress "identity") $row.egress }}
     {{- with include "vitascope.externalEgress" (dict "root" $root "system" .) | trim }}
     {{- . | nindent 4 }}
     {{- end }}
@@ -174,6 +174,10 @@ ports:
 {{- else if and (eq .system "storage") (eq $values.storage.kind "s3") }}
 - to:
     {{- toYaml $peers.storage | nindent 4 }}
+  {{- include "vitascope.peerPorts" . | nindent 2 }}
+{{- else if and (eq .system "identity") (eq $values.storage.kind "s3") (eq $values.storage.s3.credentials "identity") }}
+- to:
+    {{- toYaml $peers.identity | nindent 4 }}
   {{- include "vitascope.peerPorts" . | nindent 2 }}
 {{- else if and (eq .system "redis") $values.redis.existingSecret }}
 - to:

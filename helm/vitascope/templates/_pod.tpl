@@ -68,7 +68,7 @@ secrets, and writable folders.
 {{- if ne .root.Values.tls.mode "none" }}
 - { name: tls, mountPath: /etc/vitascope/tls, readOnly: true }
 {{- end }}
-{{- if and (has "storage" $row.egress) (eq .root.Values.storage.kind "s3") }}
+{{- if and (has "storage" $row.egress) (include "vitascope.hasStorageKeys" .root) }}
 - { name: storage, mountPath: /etc/vitascope/storage, readOnly: true }
 {{- end }}
 {{- if and (has "redis" $row.egress) .root.Values.redis.existingSecret }}
@@ -161,7 +161,7 @@ secrets, and writable folders.
     secretName: {{ $secrets.tls }}
     defaultMode: 0440
 {{- end }}
-{{- if and (has "storage" $row.egress) (eq $root.Values.storage.kind "s3") }}
+{{- if and (has "storage" $row.egress) (include "vitascope.hasStorageKeys" $root) }}
 - name: storage
   secret:
     secretName: {{ $secrets.storage }}

@@ -115,8 +115,14 @@ VITASCOPE_S3_ENDPOINT: {{ .endpoint | quote }}
 VITASCOPE_S3_REGION: {{ .region | quote }}
 VITASCOPE_S3_BUCKET: {{ .bucket | quote }}
 VITASCOPE_S3_VIRTUAL_HOST: {{ .virtualHost | ternary "1" "" | quote }}
+{{- if eq .credentials "identity" }}
+VITASCOPE_S3_CREDENTIALS: identity
+# A pod without an identity must not use that of its node.
+AWS_EC2_METADATA_DISABLED: "true"
+{{- else }}
 VITASCOPE_S3_ACCESS_KEY_ID_FILE: /etc/vitascope/storage/access-key-id
 VITASCOPE_S3_SECRET_KEY_FILE: /etc/vitascope/storage/secret-access-key
+{{- end }}
 {{- end }}
 {{- else }}
 VITASCOPE_STORAGE_DIR: /var/lib/vitascope/objects

@@ -32,6 +32,18 @@ test('objects are stored in a folder unless a bucket is configured', () => {
   })
 })
 
+test('with the identity of the process there are no keys, and none may be set', () => {
+  const { VITASCOPE_S3_ACCESS_KEY_ID: _, VITASCOPE_S3_SECRET_KEY_FILE: __, ...bucket } = s3
+  const identity = { ...bucket, VITASCOPE_S3_CREDENTIALS: 'identity' }
+  expect(read(identity)).toEqual({
+    s3: { endpoint: 'http://objects:9000', region: 'us-east-1', bucket: 'videos', virtualHost: false },
+  })
+  expect(() => read({ ...s3, VITASCOPE_S3_CREDENTIALS: 'identity' })).toThrow(
+    /VITASCOPE_S3_ACCESS_KEY_ID must not be set with .*\n.*VITASCOPE_S3_SECRET_KEY_FILE must not be set/,
+  )
+  expect(() => read({ ...identity, VITASCOPE_S3_CREDENTIALS: 'role' })).toThrow('VITASCOPE_S3_CREDENTIALS must be one of secret, identity')
+})
+
 test('all missing settings are reported together', () => {
   expect(() => read({})).toThrow('VITASCOPE_STORAGE_DIR is missing')
   expect(() => read({ VITASCOPE_S3_BUCKET: 'videos' })).toThrow(

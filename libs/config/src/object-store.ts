@@ -18,12 +18,13 @@ const VIRTUAL_HOST = {
   description: '1: the bucket is the first label of the host name. 0: it is the first part of the path.',
 }
 
+/** A pair of keys, or no keys: the credentials are those of the identity of the process. */
+type AccessKeys = { accessKeyId: string; secretAccessKey: string } | { accessKeyId?: undefined; secretAccessKey?: undefined }
+
 /** Storage of objects: a folder, or a bucket of an S3 store. */
 export type ObjectStoreSettings =
   | { folder: string }
-  | {
-      s3: { endpoint: string; region: string; bucket: string; accessKeyId: string; secretAccessKey: string; virtualHost: boolean }
-    }
+  | { s3: { endpoint: string; region: string; bucket: string; virtualHost: boolean } & AccessKeys }
 
 /**
  * Reads `VITASCOPE_S3_*` if a bucket is set, else `VITASCOPE_STORAGE_DIR`. All processes that access objects use the
@@ -34,24 +35,41 @@ export function readObjectStore(read: Reader): ObjectStoreSettings {
   if (bucket === undefined) return { folder: read.text('VITASCOPE_STORAGE_DIR', STORAGE_DIR) }
   const endpoint = read.url('VITASCOPE_S3_ENDPOINT', S3_ENDPOINT)
   if (endpoint === undefined) read.addProblem('VITASCOPE_S3_ENDPOINT is missing')
-  const accessKeyId =
-    read.secret('VITASCOPE_S3_ACCESS_KEY_ID', {
-      defaultText: 'required with a bucket',
-      description: 'Id of the access key of the bucket.',
-    }) ?? ''
-  if (accessKeyId === '') read.addProblem('VITASCOPE_S3_ACCESS_KEY_ID is missing')
   return {
     s3: {
       endpoint: endpoint ?? '',
       region: read.text('VITASCOPE_S3_REGION', { fallback: 'us-east-1', description: 'Region of the bucket.' }),
       bucket,
-      accessKeyId,
-      secretAccessKey: read.secretFile('VITASCOPE_S3_SECRET_KEY_FILE', {
-        defaultText: 'required with a bucket',
-        description: 'File with the secret of the access key of the bucket.',
-      }),
       virtualHost: read.flag('VITASCOPE_S3_VIRTUAL_HOST', VIRTUAL_HOST),
+      ...readAccessKeys(read),
     },
+  }
+}
+
+/** Reads the access key of the bucket. Both of its settings must be missing with `VITASCOPE_S3_CREDENTIALS=identity`. */
+function readAccessKeys(read: Reader): AccessKeys {
+  const credentials = read.oneOf('VITASCOPE_S3_CREDENTIALS', {
+    words: ['secret', 'identity'],
+    fallback: 'secret',
+    description:
+      '`secret`: the access key below. `identity`: temporary credentials for the identity of the process, such as that of its pod. See [Credentials of pods](../operate/storage.md#credentials-of-pods).',
+  })
+  const accessKeyId = read.secret('VITASCOPE_S3_ACCESS_KEY_ID', {
+    defaultText: 'required with a bucket and `VITASCOPE_S3_CREDENTIALS=secret`',
+    description: 'Id of the access key of the bucket.',
+  })
+  if (credentials === 'identity') {
+    for (const name of ['VITASCOPE_S3_ACCESS_KEY_ID', 'VITASCOPE_S3_ACCESS_KEY_ID_FILE', 'VITASCOPE_S3_SECRET_KEY_FILE'])
+      if (read.optional(name) !== undefined) read.addProblem(`${name} must not be set with VITASCOPE_S3_CREDENTIALS=identity`)
+    return {}
+  }
+  if (accessKeyId === undefined) read.addProblem('VITASCOPE_S3_ACCESS_KEY_ID is missing')
+  return {
+    accessKeyId: accessKeyId ?? '',
+    secretAccessKey: read.secretFile('VITASCOPE_S3_SECRET_KEY_FILE', {
+      defaultText: 'required with a bucket and `VITASCOPE_S3_CREDENTIALS=secret`',
+      description: 'File with the secret of the access key of the bucket.',
+    }),
   }
 }
 

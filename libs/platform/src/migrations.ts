@@ -25,9 +25,21 @@ export async function migrateAll(config: PlatformConfig, urls: Readonly<Record<s
   await Promise.all(migrations)
 }
 
+/** Variables of the AWS SDK that name the identity of a process and its token service. They contain no secrets. */
+const IDENTITY_VARIABLES = [
+  'AWS_ROLE_ARN',
+  'AWS_ROLE_SESSION_NAME',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
+  'AWS_EC2_METADATA_DISABLED',
+  'AWS_ENDPOINT_URL_STS',
+]
+
 /** Returns the variables of this process that every process of the platform receives. */
 export function inheritedEnvironment(): Record<string, string> {
-  const names = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS']
+  const names = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS', ...IDENTITY_VARIABLES]
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = process.env[name]

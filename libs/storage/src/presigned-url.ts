@@ -1,15 +1,14 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner'
+import { type AccessKeys, toCredentials } from './credentials.ts'
 
-/** A bucket and the keys that sign requests to it. */
-export interface SigningBucket {
+/** A bucket and the credentials that sign requests to it. */
+export type SigningBucket = AccessKeys & {
   /** `https://HOST[:PORT]`. */
   endpoint: string
   region: string
   bucket: string
-  accessKeyId: string
-  secretAccessKey: string
-  /** Whether the bucket is part of the host name. */
+  /** Whether the bucket is part of the host name. By default it is the first part of the path. */
   virtualHost?: boolean
 }
 
@@ -33,8 +32,7 @@ export type PresignUrl = (request: SignedRequest) => Promise<string>
  * the AWS presigner directly. A signature takes about 50 µs, and 300 µs with `getSignedUrl`.
  */
 export function createUrlSigner(bucket: SigningBucket): PresignUrl {
-  const { region, accessKeyId, secretAccessKey } = bucket
-  const presigner = new S3RequestPresigner({ region, credentials: { accessKeyId, secretAccessKey }, sha256: NodeSha256 })
+  const presigner = new S3RequestPresigner({ region: bucket.region, credentials: toCredentials(bucket), sha256: NodeSha256 })
   return async ({ method, name, now, seconds, responseHeaders }) => {
     const url = objectUrl(bucket, name)
     const request = {

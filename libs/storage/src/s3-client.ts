@@ -1,17 +1,11 @@
 import { S3Client } from '@aws-sdk/client-s3'
+import { toCredentials } from './credentials.ts'
 import type { ObjectStorage } from './object-storage.ts'
+import type { SigningBucket } from './presigned-url.ts'
 import { createS3Storage } from './s3-storage.ts'
 
 /** Endpoint and credentials of one bucket in an S3 store. */
-export interface S3Options {
-  /** `https://HOST[:PORT]`. */
-  endpoint: string
-  region: string
-  bucket: string
-  accessKeyId: string
-  secretAccessKey: string
-  /** Whether the bucket is part of the host name. By default it is the first part of the path. */
-  virtualHost?: boolean
+export type S3Options = SigningBucket & {
   /** Maximum number of connections to the store; 64 by default. */
   maxSockets?: number
 }
@@ -25,11 +19,11 @@ export function openS3Storage(options: S3Options): ObjectStorage {
 }
 
 export function openS3Client(options: S3Options): S3Client {
-  const { endpoint, region, accessKeyId, secretAccessKey, virtualHost = false, maxSockets = 64 } = options
+  const { endpoint, region, virtualHost = false, maxSockets = 64 } = options
   return new S3Client({
     endpoint,
     region,
-    credentials: { accessKeyId, secretAccessKey },
+    credentials: toCredentials(options),
     forcePathStyle: !virtualHost,
     maxAttempts: 3,
     // Some stores do not support the newer checksums of AWS.

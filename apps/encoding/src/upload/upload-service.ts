@@ -69,6 +69,10 @@ const MAX_POST_BYTES = 5 * 1024 ** 3
  */
 const EMBEDDED = { bucket: 'vitascope', accessKeyId: 'vitascope', region: 'us-east-1' }
 
+/**
+ * Returns where forms are posted. Policies for the bucket itself require keys that do not expire before them, so
+ * without keys the embedded store receives the forms, and writes their files to the bucket.
+ */
 export function uploadLocation({
   objects,
   maxBytes,
@@ -78,7 +82,7 @@ export function uploadLocation({
   maxBytes: number
   secret: string
 }): UploadLocation {
-  if (!('s3' in objects)) {
+  if (!('s3' in objects) || objects.s3.accessKeyId === undefined) {
     const { bucket, ...keys } = EMBEDDED
     return { bucket, maxBytes, endpoint: '', keys: { ...keys, secretAccessKey: derivedKey(secret, 'upload policy') } }
   }
@@ -170,11 +174,12 @@ export function createUploadService(tools: {
     if (!object) throw notFound('upload', key)
     // The row of the embedded store has the etag of the received bytes. An external store reports
     // the current etag.
-    const etag = object.etag ?? existing?.etag ?? ''
+    const isEmbedded = location.endpoint === ''
+    const etag = (isEmbedded ? existing?.etag : (object.etag ?? existing?.etag)) ?? ''
     const stored = { organisationId: owner, object: key, bytes: object.bytes, etag }
     // True if a form of the embedded store was aborted after the object was stored, but before it
     // was recorded.
-    const isUnrecorded = location.endpoint === '' && existing?.bytes === undefined
+    const isUnrecorded = isEmbedded && existing?.bytes === undefined
     const upload = isUnrecorded ? await recordUpload({ uploads, quota }, stored, signal) : await uploads.recordObject(stored, signal)
     if (!upload) throw notFound('upload', key)
     return upload
