@@ -52,6 +52,7 @@ describeChart('values that cannot work', () => {
       { storage: { s3: { credentials: 'identity' } } },
       'encoding has keys of the object store and the identity of its pod: set `storage.s3.existingSecrets.encoding` to ""',
     ],
+    ['a key of KMS without its encryption', { storage: { s3: { kmsKey: 'alias/videos' } } }, 'set `storage.s3.encryption` to aws:kms'],
     ['redirects of viewers without a bucket', { storage: { kind: 'files', s3: { redirect: true } } }, 'set `storage.s3.redirect` to false'],
     [
       'a single-node volume for several pods',

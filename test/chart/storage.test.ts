@@ -56,6 +56,16 @@ describeChart('the object store', () => {
     expect(renderError(['identity'], { networkPolicy: { peers: { identity: [] } } })).toContain('set `networkPolicy.peers.identity`')
   })
 
+  test('all components that write objects request their encryption', () => {
+    const key = 'arn:aws:kms:eu-central-1:123456789012:key/videos'
+    const manifests = render(['identity'])
+    for (const component of ['encode', 'encoding', 'worker', 'backup'])
+      expect(readSettings(manifests, component)).toMatchObject({ VITASCOPE_S3_ENCRYPTION: 'aws:kms', VITASCOPE_S3_KMS_KEY: key })
+    const withStoreKeys = readSettings(render(['identity'], { storage: { s3: { encryption: 'AES256', kmsKey: '' } } }), 'worker')
+    expect([withStoreKeys['VITASCOPE_S3_ENCRYPTION'], withStoreKeys['VITASCOPE_S3_KMS_KEY']]).toEqual(['AES256', undefined])
+    expect(readSettings(render(['production']), 'worker')).not.toHaveProperty('VITASCOPE_S3_ENCRYPTION')
+  })
+
   test('with keys there is no identity', () => {
     const settings = readSettings(render(['production']), 'worker')
     expect(settings).toHaveProperty('VITASCOPE_S3_ACCESS_KEY_ID_FILE')

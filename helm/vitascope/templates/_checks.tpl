@@ -95,6 +95,9 @@ validates single values.
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if and $v.storage.s3.kmsKey (ne $v.storage.s3.encryption "aws:kms") }}
+- a key of KMS is configured for objects that are not encrypted with KMS: set `storage.s3.encryption` to aws:kms, or `storage.s3.kmsKey` to ""
+{{- end }}
 {{- if and $v.delivery.nginx.enabled (not $v.delivery.direct) }}
 - nginx serves viewers at the public port of delivery: set `delivery.direct` to true, or `delivery.nginx.enabled` to false
 {{- end }}

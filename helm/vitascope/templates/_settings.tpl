@@ -115,6 +115,10 @@ VITASCOPE_S3_ENDPOINT: {{ .endpoint | quote }}
 VITASCOPE_S3_REGION: {{ .region | quote }}
 VITASCOPE_S3_BUCKET: {{ .bucket | quote }}
 VITASCOPE_S3_VIRTUAL_HOST: {{ .virtualHost | ternary "1" "" | quote }}
+{{- if ne .encryption "none" }}
+VITASCOPE_S3_ENCRYPTION: {{ .encryption | quote }}
+VITASCOPE_S3_KMS_KEY: {{ .kmsKey | quote }}
+{{- end }}
 {{- if eq .credentials "identity" }}
 VITASCOPE_S3_CREDENTIALS: identity
 # A pod without an identity must not use that of its node.

@@ -44,6 +44,22 @@ test('with the identity of the process there are no keys, and none may be set', 
   expect(() => read({ ...identity, VITASCOPE_S3_CREDENTIALS: 'role' })).toThrow('VITASCOPE_S3_CREDENTIALS must be one of secret, identity')
 })
 
+test('writes request no encryption by default, that of the store, or a key of KMS', () => {
+  const encryption = (env: Record<string, string>) => {
+    const store = read({ ...s3, ...env })
+    return 's3' in store ? store.s3.encryption : 'a folder'
+  }
+  expect(encryption({})).toBeUndefined()
+  expect(encryption({ VITASCOPE_S3_ENCRYPTION: 'AES256' })).toEqual({ algorithm: 'AES256' })
+  const kms = { VITASCOPE_S3_ENCRYPTION: 'aws:kms' }
+  expect(encryption(kms)).toEqual({ algorithm: 'aws:kms' })
+  expect(encryption({ ...kms, VITASCOPE_S3_KMS_KEY: 'alias/videos' })).toEqual({ algorithm: 'aws:kms', kmsKeyId: 'alias/videos' })
+  expect(() => encryption({ VITASCOPE_S3_ENCRYPTION: 'AES256', VITASCOPE_S3_KMS_KEY: 'alias/videos' })).toThrow(
+    'VITASCOPE_S3_KMS_KEY can be set only with VITASCOPE_S3_ENCRYPTION=aws:kms',
+  )
+  expect(() => encryption({ VITASCOPE_S3_ENCRYPTION: 'aes' })).toThrow('VITASCOPE_S3_ENCRYPTION must be one of none, AES256, aws:kms')
+})
+
 test('all missing settings are reported together', () => {
   expect(() => read({})).toThrow('VITASCOPE_STORAGE_DIR is missing')
   expect(() => read({ VITASCOPE_S3_BUCKET: 'videos' })).toThrow(

@@ -21,10 +21,13 @@ const VIRTUAL_HOST = {
 /** A pair of keys, or no keys: the credentials are those of the identity of the process. */
 type AccessKeys = { accessKeyId: string; secretAccessKey: string } | { accessKeyId?: undefined; secretAccessKey?: undefined }
 
+/** Server-side encryption of written objects. Without a key id, the store uses its own key of KMS. */
+type Encryption = { algorithm: 'AES256' } | { algorithm: 'aws:kms'; kmsKeyId?: string }
+
 /** Storage of objects: a folder, or a bucket of an S3 store. */
 export type ObjectStoreSettings =
   | { folder: string }
-  | { s3: { endpoint: string; region: string; bucket: string; virtualHost: boolean } & AccessKeys }
+  | { s3: { endpoint: string; region: string; bucket: string; virtualHost: boolean; encryption?: Encryption } & AccessKeys }
 
 /**
  * Reads `VITASCOPE_S3_*` if a bucket is set, else `VITASCOPE_STORAGE_DIR`. All processes that access objects use the
@@ -35,15 +38,35 @@ export function readObjectStore(read: Reader): ObjectStoreSettings {
   if (bucket === undefined) return { folder: read.text('VITASCOPE_STORAGE_DIR', STORAGE_DIR) }
   const endpoint = read.url('VITASCOPE_S3_ENDPOINT', S3_ENDPOINT)
   if (endpoint === undefined) read.addProblem('VITASCOPE_S3_ENDPOINT is missing')
+  const encryption = readEncryption(read)
   return {
     s3: {
       endpoint: endpoint ?? '',
       region: read.text('VITASCOPE_S3_REGION', { fallback: 'us-east-1', description: 'Region of the bucket.' }),
       bucket,
       virtualHost: read.flag('VITASCOPE_S3_VIRTUAL_HOST', VIRTUAL_HOST),
+      ...(encryption && { encryption }),
       ...readAccessKeys(read),
     },
   }
+}
+
+/** Reads `VITASCOPE_S3_ENCRYPTION` and `VITASCOPE_S3_KMS_KEY`. Returns undefined for `none`. */
+function readEncryption(read: Reader): Encryption | undefined {
+  const algorithm = read.oneOf('VITASCOPE_S3_ENCRYPTION', {
+    words: ['none', 'AES256', 'aws:kms'],
+    fallback: 'none',
+    description:
+      'Server-side encryption that each write requests: `AES256` (SSE-S3) or `aws:kms` (SSE-KMS). `none`: the default of the bucket. See [Encryption](../operate/storage.md#encryption).',
+  })
+  const kmsKeyId = read.optional('VITASCOPE_S3_KMS_KEY', {
+    defaultText: 'the key of the store',
+    description: 'Id or ARN of the KMS key for `VITASCOPE_S3_ENCRYPTION=aws:kms`.',
+  })
+  if (kmsKeyId !== undefined && algorithm !== 'aws:kms')
+    read.addProblem('VITASCOPE_S3_KMS_KEY can be set only with VITASCOPE_S3_ENCRYPTION=aws:kms')
+  if (algorithm === 'none') return undefined
+  return algorithm === 'AES256' ? { algorithm } : { algorithm, ...(kmsKeyId !== undefined && { kmsKeyId }) }
 }
 
 /** Reads the access key of the bucket. Both of its settings must be missing with `VITASCOPE_S3_CREDENTIALS=identity`. */

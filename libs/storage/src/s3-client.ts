@@ -2,10 +2,12 @@ import { S3Client } from '@aws-sdk/client-s3'
 import { toCredentials } from './credentials.ts'
 import type { ObjectStorage } from './object-storage.ts'
 import type { SigningBucket } from './presigned-url.ts'
-import { createS3Storage } from './s3-storage.ts'
+import { createS3Storage, type Encryption } from './s3-storage.ts'
 
 /** Endpoint and credentials of one bucket in an S3 store. */
 export type S3Options = SigningBucket & {
+  /** Server-side encryption of written objects. By default, that of the bucket. */
+  encryption?: Encryption
   /** Maximum number of connections to the store; 64 by default. */
   maxSockets?: number
 }
@@ -15,7 +17,8 @@ export type S3Options = SigningBucket & {
  * minute for each request and five seconds for a connection.
  */
 export function openS3Storage(options: S3Options): ObjectStorage {
-  return createS3Storage({ client: openS3Client(options), bucket: options.bucket })
+  const { bucket, encryption } = options
+  return createS3Storage({ client: openS3Client(options), bucket, ...(encryption && { encryption }) })
 }
 
 export function openS3Client(options: S3Options): S3Client {

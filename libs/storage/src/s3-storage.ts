@@ -47,12 +47,24 @@ const MAX_KEYS_PER_DELETE = 1_000
 /** Mode of downloaded files. They are readable for ffmpeg, which runs as another user. */
 const FILE_MODE = 0o644
 
+/** Server-side encryption: by keys of the store, or by a key of KMS. */
+export type Encryption = { algorithm: 'AES256' } | { algorithm: 'aws:kms'; kmsKeyId?: string }
+
 /**
  * Creates an object store on a bucket of an S3 store. Objects are never replaced: writes are
  * conditional (`If-None-Match: *`), which the store must support. Small objects are stored with one
  * request. Large ones are uploaded in parts and become visible when they are complete.
  */
-export function createS3Storage({ client, bucket }: { client: S3Client; bucket: string }): ObjectStorage {
+export function createS3Storage({
+  client,
+  bucket,
+  encryption,
+}: {
+  client: S3Client
+  bucket: string
+  encryption?: Encryption
+}): ObjectStorage {
+  const encrypted = encryption ? encryptionHeaders(encryption) : {}
   const storage: ObjectStorage = {
     async put(name, source, options = {}) {
       const Key = checkObjectName(name)
@@ -178,7 +190,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     const result = () => ({ bytes, sha256: hash.digest('hex') })
     const begin = async () => {
       const { UploadId } = await client.send(
-        new CreateMultipartUploadCommand({ ...target, ContentType: contentType }),
+        new CreateMultipartUploadCommand({ ...target, ...encrypted, ContentType: contentType }),
         requestOptions(signal),
       )
       upload = { UploadId, parts: [] }
@@ -204,7 +216,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
         pending = part
       }
       if (!upload) {
-        const request = { ...target, Body: pending ?? Buffer.alloc(0), ContentType: contentType, IfNoneMatch: '*' }
+        const request = { ...target, ...encrypted, Body: pending ?? Buffer.alloc(0), ContentType: contentType, IfNoneMatch: '*' }
         await client.send(new PutObjectCommand(request), requestOptions(signal))
         return result()
       }
@@ -246,6 +258,12 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     await pipeline((await storage.open(name, signal ? { signal } : {})).stream, hash)
     return hash.digest('hex') === stored.sha256
   }
+}
+
+/** Returns the fields of a request that creates an object. Requests for its parts do not have them. */
+function encryptionHeaders(encryption: Encryption) {
+  const kmsKeyId = encryption.algorithm === 'aws:kms' ? encryption.kmsKeyId : undefined
+  return { ServerSideEncryption: encryption.algorithm, ...(kmsKeyId !== undefined && { SSEKMSKeyId: kmsKeyId }) }
 }
 
 function requestOptions(abortSignal: AbortSignal | undefined) {

@@ -5,13 +5,14 @@ type Tools = Parameters<typeof createUploadService>[0]
 
 const bucket = { endpoint: 'https://objects.example.org', region: 'eu-central-1', bucket: 'videos', virtualHost: false }
 const keys = { accessKeyId: 'me', secretAccessKey: 'secret' }
-const locate = (s3: typeof bucket | (typeof bucket & typeof keys)) =>
+const locate = (s3: typeof bucket & (object | typeof keys) & { encryption?: { algorithm: 'AES256' } }) =>
   uploadLocation({ objects: { s3 }, maxBytes: 1_000, secret: 's'.repeat(43) })
 
-test('forms are posted to the bucket, or to the platform if the credentials of the bucket expire', () => {
+test('forms are posted to the bucket, or to the platform if credentials expire or objects are encrypted', () => {
   expect(locate({ ...bucket, ...keys })).toMatchObject({ endpoint: 'https://objects.example.org/videos', keys })
   const embedded = locate(bucket)
   expect(embedded).toMatchObject({ endpoint: '', keys: { accessKeyId: 'vitascope' } })
+  expect(locate({ ...bucket, ...keys, encryption: { algorithm: 'AES256' } })).toEqual(embedded)
   expect(embedded.keys.secretAccessKey).toMatch(/^[0-9a-f]{64}$/)
 })
 

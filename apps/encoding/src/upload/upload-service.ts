@@ -70,8 +70,8 @@ const MAX_POST_BYTES = 5 * 1024 ** 3
 const EMBEDDED = { bucket: 'vitascope', accessKeyId: 'vitascope', region: 'us-east-1' }
 
 /**
- * Returns where forms are posted. Policies for the bucket itself require keys that do not expire before them, so
- * without keys the embedded store receives the forms, and writes their files to the bucket.
+ * Returns where forms are posted. Forms for the bucket itself require keys that do not expire before their policy, and
+ * have no fields for encryption. Otherwise the embedded store receives the forms, and writes their files to the bucket.
  */
 export function uploadLocation({
   objects,
@@ -82,7 +82,7 @@ export function uploadLocation({
   maxBytes: number
   secret: string
 }): UploadLocation {
-  if (!('s3' in objects) || objects.s3.accessKeyId === undefined) {
+  if (!('s3' in objects) || objects.s3.accessKeyId === undefined || objects.s3.encryption) {
     const { bucket, ...keys } = EMBEDDED
     return { bucket, maxBytes, endpoint: '', keys: { ...keys, secretAccessKey: derivedKey(secret, 'upload policy') } }
   }
