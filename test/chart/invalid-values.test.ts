@@ -53,6 +53,13 @@ describeChart('values that cannot work', () => {
       'encoding has keys of the object store and the identity of its pod: set `storage.s3.existingSecrets.encoding` to ""',
     ],
     ['a key of KMS without its encryption', { storage: { s3: { kmsKey: 'alias/videos' } } }, 'set `storage.s3.encryption` to aws:kms'],
+    ['a password in the URL of the proxy', { proxy: { url: 'http://me:secret@proxy:3128' } }, "at '/proxy/url'"],
+    [
+      'two proxies',
+      { proxy: { url: 'http://proxy:3128', existingSecret: 'proxy' } },
+      'set `proxy.url` or `proxy.existingSecret`, not both',
+    ],
+    ['a proxy that network policies deny', { proxy: { url: 'http://proxy:3128' } }, 'set `networkPolicy.peers.proxy`'],
     ['redirects of viewers without a bucket', { storage: { kind: 'files', s3: { redirect: true } } }, 'set `storage.s3.redirect` to false'],
     [
       'a single-node volume for several pods',

@@ -80,6 +80,24 @@ describeChart('the network', () => {
     expect(rest[0]).toMatchObject({ podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } })
   })
 
+  test('with a proxy for sources, encoding has no access to public addresses, and catalogue has it for webhooks', () => {
+    const values = {
+      proxy: { url: 'http://192.0.2.21:3128' },
+      networkPolicy: { peers: { proxy: [{ ipBlock: { cidr: '192.0.2.21/32' } }] }, ports: { proxy: [3128] } },
+    }
+    const withProxy = render(['production'], values)
+    const blocks = (component: string) =>
+      findPolicy(withProxy, component).egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr] : [])))
+    expect(blocks('encoding').sort()).toEqual(['192.0.2.10/32', '192.0.2.12/32', '192.0.2.21/32'])
+    expect(blocks('catalogue')).toEqual(expect.arrayContaining(['192.0.2.21/32', '0.0.0.0/0']))
+    const users = components.filter((component) => blocks(component).includes('192.0.2.21/32'))
+    expect(users).toEqual(['catalogue', 'encoding'])
+    const rule = findPolicy(withProxy, 'encoding').egress.find(({ to = [] }) => to.some(({ ipBlock }) => ipBlock?.cidr === '192.0.2.21/32'))
+    expect(rule?.ports).toEqual([{ port: 3128, protocol: 'TCP' }])
+    for (const component of users) expect(readSettings(withProxy, component)['VITASCOPE_SOURCE_PROXY']).toBe('http://192.0.2.21:3128')
+    expect(readSettings(render(['identity']), 'encoding')['VITASCOPE_SOURCE_PROXY_FILE']).toBe('/etc/vitascope/proxy/url')
+  })
+
   test.each(components)('%s accepts ingress only from its documented callers, and from readers of metrics', (component) => {
     const { ingress } = findPolicy(production(), component)
     const callers = ingress.flatMap(({ from = [], ports = [] }) =>

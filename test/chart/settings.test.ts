@@ -38,6 +38,7 @@ const contents: Record<string, string> = {
       `postgres://${service}@db/platform`,
     ]),
   ),
+  'proxy/url': 'http://me:secret@proxy:3128',
   'redis/url': 'redis://:secret@redis:6379',
   'oidc/client-secret': 'a secret of a client',
   'mail/url': 'smtp://me:secret@mail:587',

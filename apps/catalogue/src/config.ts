@@ -7,10 +7,11 @@ import {
   readEnvironment,
   readServiceAddress,
   readSourceAllow,
+  readSourceProxy,
   SMTP_URL,
   TOKEN_KEYS_FILE,
 } from '@vitascope/config'
-import { checkNetwork } from '@vitascope/fetch'
+import { checkNetwork, checkProxy } from '@vitascope/fetch'
 import { masterKeysProblem, parseTokenKeys, type TokenKeys } from '@vitascope/security'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 import type { CdnPurgeSettings } from './cdn/cdn-purge.ts'
@@ -26,6 +27,8 @@ export interface CatalogueConfig extends GrpcServiceConfig {
   authAddress: string
   /** CIDRs of non-public networks from which caption files may be fetched and in which webhooks may be called. */
   sourceAllow: readonly string[]
+  /** URL of the proxy through which caption files are fetched. Webhooks do not use it. */
+  sourceProxy?: string | undefined
   /** Maximum number of open uploads per organisation. */
   uploadsPerOrganisation: number
   mail: MailSettings
@@ -52,6 +55,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
     encodingAddress: readServiceAddress(read, 'ENCODING'),
     authAddress: readServiceAddress(read, 'AUTH'),
     sourceAllow: readSourceAllow(read, checkNetwork),
+    sourceProxy: readSourceProxy(read, checkProxy),
     uploadsPerOrganisation: read.int('VITASCOPE_UPLOADS_PER_ORGANISATION', {
       fallback: 100,
       min: 1,

@@ -7,9 +7,10 @@ import {
   readScratchDir,
   readServiceAddress,
   readSourceAllow,
+  readSourceProxy,
   UPLOAD_SIGNING_KEY_FILE,
 } from '@vitascope/config'
-import { checkNetwork } from '@vitascope/fetch'
+import { checkNetwork, checkProxy } from '@vitascope/fetch'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 import { type KubernetesSettings, readExecutor } from './kubernetes/executor-config.ts'
 import type { SourceLimits } from './source/fetch-source.ts'
@@ -85,6 +86,7 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
     scratchDir: join(readScratchDir(read, 'folder' in objects ? objects.folder : undefined), 'fetch'),
     source: {
       allow: readSourceAllow(read, checkNetwork),
+      proxy: readSourceProxy(read, checkProxy),
       maxBytes: read.int('VITASCOPE_SOURCE_MAX_BYTES', {
         fallback: 20 * GIB,
         min: 1,

@@ -135,7 +135,7 @@ async function assemble(
     queue,
     steps,
     storage,
-    policy: sourcePolicy({ allow: source.allow }),
+    policy: sourcePolicy({ allow: source.allow, proxy: source.proxy }),
     limits: source,
     scratchDir: config.scratchDir,
     holder: `fetcher:${randomUUID()}`,

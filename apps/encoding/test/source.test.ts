@@ -75,6 +75,13 @@ describe('an unavailable source fails its job', () => {
 })
 
 describe('a source', () => {
+  test('is fetched through the proxy, which resolves its name', async () => {
+    await start({ allow: [], proxy: environment.origin.url('/') })
+    const url = 'http://videos.example/proxied.mp4'
+    environment.origin.setHandler(url, (response) => void response.writeHead(410).end())
+    expect(await failure(url)).toMatchObject({ code: 4001, attempt: 1 })
+    expect(environment.origin.hits(url)).toBe(1)
+  })
   test('that fails once is requested again', async () => {
     await start()
     environment.origin.setHandler('/shaky.mp4', (response) => {

@@ -95,6 +95,9 @@ validates single values.
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if and $v.proxy.url $v.proxy.existingSecret }}
+- two proxies are configured: set `proxy.url` or `proxy.existingSecret`, not both
+{{- end }}
 {{- if and $v.storage.s3.kmsKey (ne $v.storage.s3.encryption "aws:kms") }}
 - a key of KMS is configured for objects that are not encrypted with KMS: set `storage.s3.encryption` to aws:kms, or `storage.s3.kmsKey` to ""
 {{- end }}
@@ -199,6 +202,9 @@ validates single values.
 {{- end }}
 {{- if and (has "storage" $reached) (eq $v.storage.kind "s3") (eq $v.storage.s3.credentials "identity") (not $peers.identity) }}
 - network policies deny all connections that are not listed: set `networkPolicy.peers.identity` to the addresses of the token service (AWS STS, or 169.254.170.23/32 for EKS Pod Identity), {{ $example }}
+{{- end }}
+{{- if and (has "public" $reached) (include "vitascope.hasProxy" .) (not $peers.proxy) }}
+- network policies deny all connections that are not listed: set `networkPolicy.peers.proxy` to the address of the proxy for sources, {{ $example }}
 {{- end }}
 {{- if and (has "redis" $reached) $v.redis.existingSecret (not $peers.redis) }}
 - network policies deny all connections that are not listed: set `networkPolicy.peers.redis` to the address of Redis, {{ $example }}

@@ -104,6 +104,11 @@ Returns the secret with the URL of a component's database, as {secret, key}: (di
 {{- .Values.storage.files.existingClaim | default (printf "%s-objects" (include "vitascope.fullname" .)) }}
 {{- end }}
 
+{{/* Non-empty if sources are fetched through a proxy. */}}
+{{- define "vitascope.hasProxy" -}}
+{{- if or .Values.proxy.url .Values.proxy.existingSecret }}yes{{ end }}
+{{- end }}
+
 {{/* Non-empty if pods mount keys of the object store. */}}
 {{- define "vitascope.hasStorageKeys" -}}
 {{- if and (eq .Values.storage.kind "s3") (eq .Values.storage.s3.credentials "secret") }}yes{{ end }}

@@ -33,7 +33,7 @@ spec:
       to:
         {{- include "vitascope.peer" (dict "root" $root "name" (first $callee)) | trim | nindent 8 }}
     {{- end }}
-    {{- range has "storage" $row.egress | ternary (append $row.egress "identity") $row.egress }}
+    {{- range include "vitascope.outsideSystems" (dict "root" $root "name" $name) | fromYamlArray }}
     {{- with include "vitascope.externalEgress" (dict "root" $root "system" .) | trim }}
     {{- . | nindent 4 }}
     {{- end }}
@@ -151,6 +151,20 @@ ports:
 {{- end }}
 {{- end }}
 
+{{/*
+Outside systems of a component, as a list. With a proxy, only catalogue connects to public addresses, for
+webhooks: (dict "root" $ "name" "encoding").
+*/}}
+{{- define "vitascope.outsideSystems" -}}
+{{- $systems := list }}
+{{- range (fromYaml (include "vitascope.row" .)).egress }}
+{{- if not (and (eq . "public") (eq $.name "encoding") (include "vitascope.hasProxy" $.root)) }}{{ $systems = append $systems . }}{{ end }}
+{{- if eq . "public" }}{{ $systems = append $systems "proxy" }}{{ end }}
+{{- if eq . "storage" }}{{ $systems = append $systems "identity" }}{{ end }}
+{{- end }}
+{{- toYaml $systems }}
+{{- end }}
+
 {{/* Rule for one system outside of the release: (dict "root" $ "system" "database"). */}}
 {{- define "vitascope.externalEgress" -}}
 {{- $values := .root.Values }}
@@ -178,6 +192,10 @@ ports:
 {{- else if and (eq .system "identity") (eq $values.storage.kind "s3") (eq $values.storage.s3.credentials "identity") }}
 - to:
     {{- toYaml $peers.identity | nindent 4 }}
+  {{- include "vitascope.peerPorts" . | nindent 2 }}
+{{- else if and (eq .system "proxy") (include "vitascope.hasProxy" .root) }}
+- to:
+    {{- toYaml $peers.proxy | nindent 4 }}
   {{- include "vitascope.peerPorts" . | nindent 2 }}
 {{- else if and (eq .system "redis") $values.redis.existingSecret }}
 - to:

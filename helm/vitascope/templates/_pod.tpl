@@ -77,6 +77,9 @@ secrets, and writable folders.
 {{- if and (has "mail" $row.egress) .root.Values.mail.existingSecret }}
 - { name: mail, mountPath: /etc/vitascope/mail, readOnly: true }
 {{- end }}
+{{- if and (has "public" $row.egress) .root.Values.proxy.existingSecret }}
+- { name: proxy, mountPath: /etc/vitascope/proxy, readOnly: true }
+{{- end }}
 {{- if and (has "oidc" $row.egress) .root.Values.oidc.existingSecret }}
 - { name: oidc, mountPath: /etc/vitascope/oidc, readOnly: true }
 {{- end }}
@@ -185,6 +188,14 @@ secrets, and writable folders.
     defaultMode: 0440
     items:
       - { key: {{ $root.Values.mail.key }}, path: url }
+{{- end }}
+{{- if and (has "public" $row.egress) $root.Values.proxy.existingSecret }}
+- name: proxy
+  secret:
+    secretName: {{ $root.Values.proxy.existingSecret }}
+    defaultMode: 0440
+    items:
+      - { key: {{ $root.Values.proxy.key }}, path: url }
 {{- end }}
 {{- if and (has "oidc" $row.egress) $root.Values.oidc.existingSecret }}
 - name: oidc

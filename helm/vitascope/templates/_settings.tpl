@@ -177,6 +177,11 @@ VITASCOPE_OIDC_CLIENT_SECRET_FILE: /etc/vitascope/oidc/client-secret
 {{- with .root.Values }}
 VITASCOPE_PUBLIC_URL: {{ .publicUrl | quote }}
 VITASCOPE_SOURCE_ALLOW: {{ .sourceAllow | join "," | quote }}
+{{- if .proxy.existingSecret }}
+VITASCOPE_SOURCE_PROXY_FILE: /etc/vitascope/proxy/url
+{{- else }}
+VITASCOPE_SOURCE_PROXY: {{ .proxy.url | quote }}
+{{- end }}
 VITASCOPE_MAIL_FROM: {{ .mail.from | quote }}
 {{- if .mail.existingSecret }}
 VITASCOPE_SMTP_URL_FILE: /etc/vitascope/mail/url
@@ -195,6 +200,11 @@ VITASCOPE_COUNTRY_DATABASE_FILE: {{ printf "/etc/vitascope/countries/%s" .countr
 {{- with .root.Values }}
 VITASCOPE_ENCODING_UPLOAD_LISTEN: {{ printf "%s:8081" .listenHost | quote }}
 VITASCOPE_SOURCE_ALLOW: {{ .sourceAllow | join "," | quote }}
+{{- if .proxy.existingSecret }}
+VITASCOPE_SOURCE_PROXY_FILE: /etc/vitascope/proxy/url
+{{- else }}
+VITASCOPE_SOURCE_PROXY: {{ .proxy.url | quote }}
+{{- end }}
 VITASCOPE_SOURCE_MAX_BYTES: {{ .encoding.sources.maxBytes | int64 }}
 VITASCOPE_SOURCE_MAX_SECONDS: {{ .encoding.sources.maxSeconds | int64 }}
 VITASCOPE_SOURCES_PARALLEL: {{ .encoding.sources.parallel }}

@@ -27,6 +27,7 @@ export {
   readScratchDir,
   readServiceAddress,
   readSourceAllow,
+  readSourceProxy,
   SMTP_URL,
   SYSTEM_KEY,
   TOKEN_KEYS_FILE,

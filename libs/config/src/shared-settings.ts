@@ -134,6 +134,17 @@ export function readSourceAllow(read: Reader, check: (network: string) => string
   })
 }
 
+/** Reads the URL of the proxy through which sources are fetched; undefined without one. `check` rejects it with a message. */
+export function readSourceProxy(read: Reader, check: (url: string) => string | undefined): string | undefined {
+  const url = read.secret('VITASCOPE_SOURCE_PROXY', {
+    description:
+      '`http://[user:password@]host:port` of the HTTP proxy through which sources, pictures and caption files are fetched. The proxy resolves their names. See [Proxy for sources](../operate/security.md#proxy-for-sources).',
+  })
+  const problem = url === undefined ? undefined : check(url)
+  if (problem !== undefined) read.addProblem(`VITASCOPE_SOURCE_PROXY ${problem}`)
+  return url
+}
+
 /** Reads the path of the MMDB file with the countries of addresses; undefined if countries are unknown. */
 export function readCountryDatabaseFile(read: Reader): string | undefined {
   return read.optional('VITASCOPE_COUNTRY_DATABASE_FILE', {

@@ -1,10 +1,12 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { connect as connectTls } from 'node:tls'
 import { ALLOWED_ADDRESS, checkUrl, getHost } from './check-url.ts'
 import { isForbiddenAddress } from './forbidden-address.ts'
 import { isInternalName } from './internal-name.ts'
 import { parseIpLiteral } from './ip-literal.ts'
 import type { SourcePolicy } from './policy.ts'
+import { openTunnel, proxyFault, proxyHeaders, proxyRejection, type SourceProxy } from './proxy.ts'
 import { isSourceError, networkFault, noSuchHost, SourceError } from './source-error.ts'
 
 // Maximum number of addresses of a name to try. If all fail, the host counts as unreachable.
@@ -26,7 +28,7 @@ export interface RequestContent {
 /**
  * Sends one request to one URL without following redirects. Checks the URL, resolves its name,
  * checks every address, and connects to a checked address, so no second look-up can return another
- * address. Throws a `SourceError`, or the reason of the signal.
+ * address. With a proxy, only the URL is checked, and the proxy resolves the name. Throws a `SourceError`, or the reason of the signal.
  */
 export async function sendCheckedRequest(
   text: string,
@@ -38,11 +40,12 @@ export async function sendCheckedRequest(
   const [problem] = checkUrl(text, policy)
   if (problem) throw new SourceError(4004, `the source or a redirect of it is not allowed: its URL ${problem}`)
   const url = new URL(text)
+  if (policy.proxy) return sendThroughProxy(policy.proxy, url, content, signal)
   const addresses = await resolveAllowedAddresses(getHost(url), policy, signal)
   let fault: unknown
   for (const address of addresses.slice(0, MAX_ADDRESSES)) {
     try {
-      return await requestTo(address, url, content, signal)
+      return await sendRequest(directConnection(address, url), url, content, signal)
     } catch (error) {
       signal.throwIfAborted()
       if (isSourceError(error)) throw error
@@ -93,19 +96,70 @@ async function resolveHost(
   }
 }
 
-function requestTo(address: string, url: URL, { headers, body }: RequestContent, signal: AbortSignal): Promise<IncomingMessage> {
+/** How a request reaches its source. */
+interface Connection {
+  options: RequestOptions
+  /** Absolute URL for a proxy; by default, path and query. */
+  target?: string
+  /** Headers for a proxy. */
+  headers?: Record<string, string>
+}
+
+function directConnection(address: string, url: URL): Connection {
   const isSecure = url.protocol === 'https:'
+  const options = { agent: isSecure ? httpsAgent : httpAgent, host: address, port: url.port || (isSecure ? 443 : 80) }
+  return { options: { ...options, ...tlsName(url) } }
+}
+
+/** Returns the name for the TLS handshake. Addresses have none. */
+function tlsName(url: URL): { servername?: string } {
   const host = getHost(url)
-  const options: RequestOptions & { servername?: string; rejectUnauthorized: boolean } = {
+  return parseIpLiteral(host) ? {} : { servername: host.replace(/\.$/, '') }
+}
+
+/**
+ * Sends a request through a proxy: by CONNECT for https, which the source answers with its own certificate, and by the
+ * absolute URL for http. Names of private networks are rejected, because their addresses are unknown here.
+ */
+async function sendThroughProxy(proxy: SourceProxy, url: URL, content: RequestContent, signal: AbortSignal): Promise<IncomingMessage> {
+  const host = getHost(url)
+  if (!parseIpLiteral(host) && isInternalName(host)) throw new SourceError(4004, `${host} must have ${ALLOWED_ADDRESS}`)
+  if (url.protocol === 'https:') {
+    const authority = `${url.hostname}:${url.port || 443}`
+    const socket = await openTunnel(proxy, authority, signal)
+    const createConnection = () => connectTls({ socket, host, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'], ...tlsName(url) })
+    try {
+      return await sendRequest({ options: { createConnection } }, url, content, signal)
+    } catch (error) {
+      socket.destroy()
+      signal.throwIfAborted()
+      throw isSourceError(error) ? error : networkFault(url.hostname, error)
+    }
+  }
+  const target = `${url.origin}${url.pathname}${url.search}`
+  const options = { agent: httpAgent, host: proxy.host, port: proxy.port }
+  let response: IncomingMessage
+  try {
+    response = await sendRequest({ options, target, headers: proxyHeaders(proxy) }, url, content, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw isSourceError(error) ? error : proxyFault(error)
+  }
+  if (response.statusCode !== 407) return response
+  response.destroy()
+  throw proxyRejection(response, url.host)
+}
+
+function sendRequest(connection: Connection, url: URL, { headers, body }: RequestContent, signal: AbortSignal): Promise<IncomingMessage> {
+  const isSecure = url.protocol === 'https:'
+  const length = body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }
+  const options: RequestOptions & { rejectUnauthorized: boolean } = {
+    ...connection.options,
     method: body === undefined ? 'GET' : 'POST',
-    agent: isSecure ? httpsAgent : httpAgent,
-    host: address,
-    port: url.port || (isSecure ? 443 : 80),
-    path: url.pathname + url.search,
-    headers: { ...headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }), host: url.host },
+    path: connection.target ?? url.pathname + url.search,
+    headers: { ...headers, ...length, host: url.host, ...connection.headers },
     signal,
     rejectUnauthorized: true,
-    ...(parseIpLiteral(host) ? {} : { servername: host.replace(/\.$/, '') }),
   }
   return new Promise((resolve, reject) => {
     const request = isSecure ? httpsRequest(options) : httpRequest(options)

@@ -14,6 +14,8 @@ export { type GuardedPost, guardedPost } from './guarded-post.ts'
  * list.
  */
 export { checkNetwork, type Network, type SourcePolicy, sourcePolicy } from './policy.ts'
+/** Validates the URL of a proxy. */
+export { checkProxy } from './proxy.ts'
 /** Name resolution. */
 export type { Resolve } from './resolve-name.ts'
 /** Faults of a source. */

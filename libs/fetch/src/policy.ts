@@ -1,22 +1,31 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { parseProxy, type SourceProxy } from './proxy.ts'
 import { type Resolve, resolveName } from './resolve-name.ts'
 
-/** Policy of requests to URLs of callers: the allowed addresses, and the name resolution. */
+/** Policy of requests to URLs of callers: the allowed addresses, the name resolution, and the proxy. */
 export interface SourcePolicy {
   /** Non-public networks that may be called. */
   allow: readonly Network[]
+  /** Not used with a proxy, which resolves names itself. */
   resolve: Resolve
+  proxy?: SourceProxy
 }
 
 export type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/**
- * Creates a policy from the CIDR ranges of `VITASCOPE_SOURCE_ALLOW`. Throws for an invalid one.
- * Names are resolved by `resolveName` by default.
- */
-export function sourcePolicy({ allow = [], resolve = resolveName }: { allow?: readonly string[]; resolve?: Resolve } = {}): SourcePolicy {
-  return { allow: allow.map(parseNetwork), resolve }
+export interface SourcePolicyOptions {
+  /** CIDR ranges of `VITASCOPE_SOURCE_ALLOW`. */
+  allow?: readonly string[]
+  /** `resolveName` by default. */
+  resolve?: Resolve
+  /** URL of `VITASCOPE_SOURCE_PROXY`. Without it, requests go to the sources directly. */
+  proxy?: string | undefined
+}
+
+/** Creates a policy. Throws for an invalid CIDR range or proxy. */
+export function sourcePolicy({ allow = [], resolve = resolveName, proxy }: SourcePolicyOptions = {}): SourcePolicy {
+  return { allow: allow.map(parseNetwork), resolve, ...(proxy !== undefined && { proxy: parseProxy(proxy) }) }
 }
 
 /**

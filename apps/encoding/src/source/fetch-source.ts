@@ -18,6 +18,8 @@ import { untilReachable } from './until-reachable.ts'
 export interface SourceLimits {
   /** Non-public networks from which sources may be downloaded. */
   allow: string[]
+  /** URL of the proxy through which sources are downloaded. Without it, they are downloaded directly. */
+  proxy?: string | undefined
   /** Maximum size of a source. */
   maxBytes: number
   /** Time limit for the download of a source, including all tries. */
