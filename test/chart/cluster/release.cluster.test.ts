@@ -1,5 +1,6 @@
 // Faults: K12
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +45,7 @@ const restricted = (name: string) => ({
 
 describeChart('a release', () => {
   beforeAll(() => {
-    must(kubectl('apply', '-f', writeManifests('namespaces', ['changes', 'upgrades'].map(restricted))))
+    must(kubectl('apply', '-f', writeManifests('namespaces', ['changes', 'tests', 'upgrades'].map(restricted))))
   })
 
   test('can be upgraded from the previous version, rolled back and removed, and keeps its data and keys', async () => {
@@ -83,6 +84,24 @@ describeChart('a release', () => {
       'secret/videos-vitascope-keys',
       'secret/videos-vitascope-postgres',
     ])
+  })
+
+  test('is tested by a pod that PodSecurity restricted admits, and whose end is that of helm test', async () => {
+    // No node matches, so that only this test changes the state of the pod.
+    const values = ['--values', valueSets['evaluation'] ?? '', '--set', 'test.pod.nodeSelector.kind=none']
+    must(helm('install', 'videos', chart, '--namespace', 'tests', ...values, '--no-hooks'))
+    const pod = ['pod', 'videos-vitascope-test', '--namespace', 'tests']
+    for (const [phase, code] of [
+      ['Succeeded', 0],
+      ['Failed', 1],
+    ] as const) {
+      const program = spawn(helmPath() ?? '', ['--kubeconfig', kubeconfig, 'test', 'videos', '--namespace', 'tests', '--timeout', '60s'])
+      const ended = once(program, 'close')
+      await waitFor(() => kubectl('get', ...pod, '-o', 'jsonpath={.status.phase}').output === 'Pending', { timeout: 60_000 })
+      must(kubectl('patch', ...pod, '--subresource=status', '--patch', JSON.stringify({ status: { phase } })))
+      expect([phase, ...(await ended)]).toEqual([phase, code, null])
+    }
+    must(helm('uninstall', 'videos', '--namespace', 'tests', '--no-hooks'))
   })
 
   test('a changed secret replaces only the pods that mount it', () => {
