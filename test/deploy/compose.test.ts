@@ -61,7 +61,9 @@ const applyDefaults = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '
 
 describe('each process', () => {
   test('runs an existing program with the expected arguments', () => {
-    expect(builtServices.map(([name]) => name).sort()).toEqual(Object.keys(readers).sort())
+    // `test` is the pod of `helm test`.
+    const names = Object.keys(readers).filter((name) => name !== 'test')
+    expect(builtServices.map(([name]) => name).sort()).toEqual(names.sort())
     for (const [name, { command: words = [] }] of builtServices) {
       // Node options precede the program.
       const command = words.filter((word) => !word.startsWith('--max-'))
