@@ -40,9 +40,13 @@ describeChart('monitoring', () => {
 
   const listRules = (from: readonly Manifest[]) => {
     const { groups } = find(from, 'PrometheusRule', 'monitoring').spec as {
-      groups: { rules: { alert: string; expr: string; labels: { severity: string }; annotations: Record<string, string> }[] }[]
+      groups: {
+        name: string
+        rules: { alert: string; expr: string; labels: { severity: string }; annotations: Record<string, string> }[]
+      }[]
     }
-    return groups.flatMap((group) => group.rules)
+    // The first group has the recorded series.
+    return groups.filter(({ name }) => name !== 'vitascope.objectives').flatMap((group) => group.rules)
   }
 
   test('each alert has a summary, a description and a runbook, and is limited to this namespace', () => {
@@ -72,7 +76,7 @@ describeChart('monitoring', () => {
     const all = render(['production'], values)
     const { name } = find(all, 'Service', 'metrics').metadata
     const texts = all.filter(({ kind, metadata }) => kind === 'PrometheusRule' || metadata.name.endsWith('-dashboard'))
-    const jobs = JSON.stringify(texts).match(/job=[^,}]+/g) ?? []
+    const jobs = JSON.stringify(texts).match(/\bjob=[^,}]+/g) ?? []
     expect(jobs.length).toBeGreaterThan(2)
     for (const job of jobs) expect(job.replaceAll(/[\\"]/g, '')).toBe(`job=${name}`)
   })
@@ -80,18 +84,18 @@ describeChart('monitoring', () => {
   test('alerts on errors and latency of the API exclude media files', () => {
     const delivery = readFileSync(join(root, 'apps/gateway/src/server/proxy/delivery-proxy.ts'), 'utf8')
     const [, template = ''] = /context\.template = '(.+)'/.exec(delivery) ?? []
-    const { groups } = find(production(), 'PrometheusRule', 'monitoring').spec as { groups: { rules: { alert: string; expr: string }[] }[] }
+    const { groups } = find(production(), 'PrometheusRule', 'monitoring').spec as {
+      groups: { rules: { alert?: string; expr: string; labels: { objective?: string } }[] }[]
+    }
     const selectors = groups
       .flatMap(({ rules }) => rules)
-      .flatMap(({ alert, expr }) =>
-        (expr.match(/vitascope_http_request_duration_seconds\w+\{[^}]*\}/g) ?? []).map((selector) => ({ alert, selector })),
+      .flatMap(({ alert, expr, labels: { objective = alert } }) =>
+        (expr.match(/vitascope_http_request_duration_seconds\w+\{[^}]*\}/g) ?? []).map((selector) => ({ objective, selector })),
       )
-    expect(selectors).toHaveLength(5)
-    for (const { alert, selector } of selectors)
-      expect([alert, selector]).toEqual([
-        alert,
-        expect.stringContaining(`path${alert === 'VitascopeDeliveryFails' ? '=' : '!='}"${template}"`),
-      ])
+    expect(new Set(selectors.map(({ objective }) => objective))).toEqual(
+      new Set(['api', 'reads', 'VitascopeAnswersWithFaults', 'VitascopeAnswersSlowly']),
+    )
+    for (const one of selectors) expect(one).toMatchObject({ selector: expect.stringContaining(`path!="${template}"`) })
   })
 
   test('chunks that wait in a Kueue queue do not trigger the alert on missing workers', () => {

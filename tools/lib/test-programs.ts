@@ -12,6 +12,7 @@ import {
   nginxPath,
   oldestNodePath,
   pgbouncerPath,
+  promtoolPath,
   redisPath,
   s3Path,
 } from '@vitascope/testing'
@@ -30,11 +31,13 @@ interface Program {
 }
 
 const packages: readonly (Program & { package: string })[] = [
-  { name: 'Chromium', package: 'chromium', find: browserPath, neededBy: 'playwright-core', tests: 'in a browser' },
+  { name: 'Chromium', package: 'chromium-headless-shell', find: browserPath, neededBy: 'playwright-core', tests: 'in a browser' },
   // Firefox plays H.264 with the decoder of this library.
   { name: 'Firefox', package: 'firefox-esr libavcodec-extra', find: firefoxPath, neededBy: 'puppeteer-core', tests: 'in Firefox' },
   { name: 'nginx', package: 'nginx-light', find: nginxPath, neededBy: 'startNginx', tests: 'with nginx' },
   { name: 'PgBouncer', package: 'pgbouncer', find: pgbouncerPath, neededBy: 'startPgBouncer', tests: 'with PgBouncer' },
+  // promtool is a part of this package.
+  { name: 'Prometheus', package: 'prometheus', find: promtoolPath, neededBy: 'promtoolPath', tests: 'of alerts' },
   { name: 'Redis', package: 'redis-server', find: redisPath, neededBy: 'startRedis', tests: 'with Redis' },
 ]
 
