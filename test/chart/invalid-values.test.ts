@@ -167,6 +167,17 @@ describeChart('values that cannot work', () => {
     ['metrics without a network peer', { networkPolicy: { metricsFrom: [] } }, 'set `networkPolicy.metricsFrom`'],
     ['a database without a network peer', { networkPolicy: { peers: { database: [] } } }, 'set `networkPolicy.peers.database`'],
     ['an object store without a network peer', { networkPolicy: { peers: { storage: [] } } }, 'set `networkPolicy.peers.storage`'],
+    ['a Sentinel without a port', { redis: { sentinel: { addresses: ['sentinel'] } } }, "at '/redis/sentinel/addresses/0'"],
+    [
+      'a password of Sentinels without a Sentinel',
+      { redis: { sentinel: { existingSecret: 'sentinel' } } },
+      'set `redis.sentinel.addresses`',
+    ],
+    [
+      'Sentinels without a network peer',
+      { redis: { existingSecret: '', sentinel: { addresses: ['sentinel:26379'] } }, networkPolicy: { peers: { redis: [] } } },
+      'set `networkPolicy.peers.redis`',
+    ],
     ['Redis without a network peer', { networkPolicy: { peers: { redis: [] } } }, 'set `networkPolicy.peers.redis`'],
     ['an identity provider without a network peer', { networkPolicy: { peers: { oidc: [] } } }, 'set `networkPolicy.peers.oidc`'],
     ['an identity provider without TLS', { oidc: { issuer: 'http://id.example.org' } }, "at '/oidc/issuer'"],

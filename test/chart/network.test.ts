@@ -98,6 +98,20 @@ describeChart('the network', () => {
     expect(readSettings(render(['identity']), 'encoding')['VITASCOPE_SOURCE_PROXY_FILE']).toBe('/etc/vitascope/proxy/url')
   })
 
+  test('gateways use the Sentinels of Redis, without a URL', () => {
+    const withSentinels = render(['identity'])
+    const settings = readSettings(withSentinels, 'gateway')
+    expect(settings).toMatchObject({
+      VITASCOPE_REDIS_SENTINELS: 'sentinel-0:26379,sentinel-1:26379,[2001:db8::3]:26379',
+      VITASCOPE_REDIS_SENTINEL_NAME: 'videos',
+      VITASCOPE_REDIS_SENTINEL_PASSWORD_FILE: '/etc/vitascope/sentinel/password',
+    })
+    expect(settings).not.toHaveProperty('VITASCOPE_REDIS_URL_FILE')
+    const { egress } = findPolicy(withSentinels, 'gateway')
+    expect(egress.some(({ to = [] }) => to.some(({ ipBlock }) => ipBlock?.cidr === '192.0.2.11/32'))).toBe(true)
+    expect(readSettings(render(['production']), 'gateway')).not.toHaveProperty('VITASCOPE_REDIS_SENTINEL_NAME')
+  })
+
   test.each(components)('%s accepts ingress only from its documented callers, and from readers of metrics', (component) => {
     const { ingress } = findPolicy(production(), component)
     const callers = ingress.flatMap(({ from = [], ports = [] }) =>

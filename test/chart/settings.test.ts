@@ -39,6 +39,7 @@ const contents: Record<string, string> = {
     ]),
   ),
   'proxy/url': 'http://me:secret@proxy:3128',
+  'sentinel/password': 'a password',
   'redis/url': 'redis://:secret@redis:6379',
   'oidc/client-secret': 'a secret of a client',
   'mail/url': 'smtp://me:secret@mail:587',

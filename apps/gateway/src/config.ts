@@ -1,11 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import {
   HOST,
+  hostAndPort,
   IDEMPOTENCY_HASH_KEY_FILE,
   LIMITS,
   PORT,
   PUBLIC_URL,
   REDIS_URL,
+  type Reader,
   readDownloadLimits,
   readEnvironment,
   readHttpOrigin,
@@ -22,6 +24,7 @@ import type { PrincipalKeySettings, TlsSettings } from '@vitascope/grpc'
 import { DEFAULT_LIMITS, type Limits, parseLimits } from '@vitascope/rate-limit'
 import { type AddressRules, parseAddressRules } from '@vitascope/security'
 import type { TransferSettings } from './server/proxy/transfers.ts'
+import type { SentinelSettings } from './server/redis/redis.ts'
 
 /** Settings of this process. */
 export interface GatewayConfig {
@@ -51,6 +54,8 @@ export interface GatewayConfig {
   tls?: TlsSettings | undefined
   /** Redis for limits and revocations shared with other gateways. Undefined to share neither. */
   redisUrl: string | undefined
+  /** Sentinels that report the current master of Redis. Undefined if `redisUrl` is the address of the server. */
+  redisSentinels?: SentinelSettings | undefined
   /** `off` disables the limits. */
   limits: Limits | 'off'
   /** Limits of uploads that are proxied to encoding, multipart forms and tus together. */
@@ -120,6 +125,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     idempotencyHashKey: read.secretFile('VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE', IDEMPOTENCY_HASH_KEY_FILE),
     tls: readTls(read),
     redisUrl: read.secretUrl('VITASCOPE_REDIS_URL', REDIS_URL),
+    redisSentinels: readRedisSentinels(read),
     limits: limits.limits ?? DEFAULT_LIMITS,
     uploads: {
       perAddress: read.int('VITASCOPE_UPLOADS_PER_ADDRESS', {
@@ -152,6 +158,30 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   }
   read.check()
   return config
+}
+
+/** Returns the Sentinels, or undefined if none is configured. */
+function readRedisSentinels(read: Reader): SentinelSettings | undefined {
+  const addresses = read.list('VITASCOPE_REDIS_SENTINELS', {
+    check: (item) => (isHostAndPort(item) ? undefined : 'must be HOST:PORT'),
+    description:
+      '`HOST:PORT` of Redis Sentinels, which report the current master. `VITASCOPE_REDIS_URL` then contains only the user, password, database and TLS of the servers, and is optional. See [Redis Sentinel](../operate/scale.md#redis-sentinel).',
+  })
+  const name = read.text('VITASCOPE_REDIS_SENTINEL_NAME', {
+    fallback: 'mymaster',
+    description: 'Name of the master that Sentinels monitor.',
+  })
+  const password = read.secret('VITASCOPE_REDIS_SENTINEL_PASSWORD', { description: 'Password of the Sentinels themselves.' })
+  if (addresses.length === 0) {
+    if (password !== undefined) read.addProblem('VITASCOPE_REDIS_SENTINEL_PASSWORD can be set only with VITASCOPE_REDIS_SENTINELS')
+    return undefined
+  }
+  return { addresses: addresses.map(hostAndPort), name, password }
+}
+
+function isHostAndPort(text: string): boolean {
+  const { host, port } = hostAndPort(text)
+  return /^[^\s/@]+$/.test(host) && Number.isInteger(port) && port >= 1 && port <= 65_535
 }
 
 function isOrigin(text: string): boolean {

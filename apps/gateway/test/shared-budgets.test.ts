@@ -27,7 +27,7 @@ withRedis('budgets that two gateways share', () => {
   beforeEach(async () => {
     const host = new URL(redis.url).host
     proxies = [await startFaultProxy(host), await startFaultProxy(host)]
-    links = proxies.map(({ address }) => openRedis(`redis://${address}`, testLog))
+    links = proxies.map(({ address }) => openRedis({ url: `redis://${address}` }, testLog))
     budgets = links.map((link) => {
       const failed = (error: Error) => {
         failures++

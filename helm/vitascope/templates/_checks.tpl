@@ -95,6 +95,9 @@ validates single values.
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if and $v.redis.sentinel.existingSecret (not $v.redis.sentinel.addresses) }}
+- there is a password of Sentinels, but no Sentinel: set `redis.sentinel.addresses`, or `redis.sentinel.existingSecret` to ""
+{{- end }}
 {{- if and $v.proxy.url $v.proxy.existingSecret }}
 - two proxies are configured: set `proxy.url` or `proxy.existingSecret`, not both
 {{- end }}
@@ -206,7 +209,7 @@ validates single values.
 {{- if and (has "public" $reached) (include "vitascope.hasProxy" .) (not $peers.proxy) }}
 - network policies deny all connections that are not listed: set `networkPolicy.peers.proxy` to the address of the proxy for sources, {{ $example }}
 {{- end }}
-{{- if and (has "redis" $reached) $v.redis.existingSecret (not $peers.redis) }}
+{{- if and (has "redis" $reached) (include "vitascope.hasRedis" .) (not $peers.redis) }}
 - network policies deny all connections that are not listed: set `networkPolicy.peers.redis` to the address of Redis, {{ $example }}
 {{- end }}
 {{- if and (has "mail" $reached) $v.mail.existingSecret (not $peers.mail) }}

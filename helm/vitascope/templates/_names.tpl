@@ -104,6 +104,11 @@ Returns the secret with the URL of a component's database, as {secret, key}: (di
 {{- .Values.storage.files.existingClaim | default (printf "%s-objects" (include "vitascope.fullname" .)) }}
 {{- end }}
 
+{{/* Non-empty if gateways use Redis. */}}
+{{- define "vitascope.hasRedis" -}}
+{{- if or .Values.redis.existingSecret .Values.redis.sentinel.addresses }}yes{{ end }}
+{{- end }}
+
 {{/* Non-empty if sources are fetched through a proxy. */}}
 {{- define "vitascope.hasProxy" -}}
 {{- if or .Values.proxy.url .Values.proxy.existingSecret }}yes{{ end }}

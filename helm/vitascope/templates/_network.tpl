@@ -197,7 +197,7 @@ webhooks: (dict "root" $ "name" "encoding").
 - to:
     {{- toYaml $peers.proxy | nindent 4 }}
   {{- include "vitascope.peerPorts" . | nindent 2 }}
-{{- else if and (eq .system "redis") $values.redis.existingSecret }}
+{{- else if and (eq .system "redis") (include "vitascope.hasRedis" .root) }}
 - to:
     {{- toYaml $peers.redis | nindent 4 }}
   {{- include "vitascope.peerPorts" . | nindent 2 }}

@@ -74,6 +74,9 @@ secrets, and writable folders.
 {{- if and (has "redis" $row.egress) .root.Values.redis.existingSecret }}
 - { name: redis, mountPath: /etc/vitascope/redis, readOnly: true }
 {{- end }}
+{{- if and (has "redis" $row.egress) .root.Values.redis.sentinel.existingSecret }}
+- { name: sentinel, mountPath: /etc/vitascope/sentinel, readOnly: true }
+{{- end }}
 {{- if and (has "mail" $row.egress) .root.Values.mail.existingSecret }}
 - { name: mail, mountPath: /etc/vitascope/mail, readOnly: true }
 {{- end }}
@@ -180,6 +183,14 @@ secrets, and writable folders.
     defaultMode: 0440
     items:
       - { key: {{ $root.Values.redis.key }}, path: url }
+{{- end }}
+{{- if and (has "redis" $row.egress) $root.Values.redis.sentinel.existingSecret }}
+- name: sentinel
+  secret:
+    secretName: {{ $root.Values.redis.sentinel.existingSecret }}
+    defaultMode: 0440
+    items:
+      - { key: {{ $root.Values.redis.sentinel.key }}, path: password }
 {{- end }}
 {{- if and (has "mail" $row.egress) $root.Values.mail.existingSecret }}
 - name: mail

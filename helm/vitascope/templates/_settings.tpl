@@ -96,8 +96,19 @@ VITASCOPE_{{ $upper }}_DATABASE_URL_FILE: /etc/vitascope/database/url
 {{- if has "storage" .row.egress }}
 {{- include "vitascope.settingsOfStorage" $root }}
 {{- end }}
-{{- if and (has "redis" .row.egress) $root.Values.redis.existingSecret }}
+{{- if has "redis" .row.egress }}
+{{- with $root.Values.redis }}
+{{- if .existingSecret }}
 VITASCOPE_REDIS_URL_FILE: /etc/vitascope/redis/url
+{{- end }}
+{{- if .sentinel.addresses }}
+VITASCOPE_REDIS_SENTINELS: {{ .sentinel.addresses | join "," | quote }}
+VITASCOPE_REDIS_SENTINEL_NAME: {{ .sentinel.name | quote }}
+{{- if .sentinel.existingSecret }}
+VITASCOPE_REDIS_SENTINEL_PASSWORD_FILE: /etc/vitascope/sentinel/password
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if has "scratch" .row.volumes }}
 VITASCOPE_SCRATCH_DIR: /var/lib/vitascope/scratch

@@ -30,6 +30,8 @@ export interface TestRedis {
   stop(): Promise<void>
 }
 
+const PONG = '+PONG\r\n'
+const RESPONSE_TIMEOUT_MS = 10_000
 const FILL = `for nth = 1, 4000 do redis.call('set', 'junk:' .. nth, string.rep('x', 1000)) end`
 const EMPTY = `for nth = 1, 4000 do redis.call('del', 'junk:' .. nth) end`
 
@@ -82,14 +84,24 @@ export async function startRedis(): Promise<TestRedis> {
 }
 
 /** Returns the first line of a response. Its first character is the type: `+OK`, `-ERR …`. */
-function call(port: number, ...words: string[]): Promise<string> {
-  const command = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')
+async function call(port: number, ...words: string[]): Promise<string> {
+  const response = await callRedis(port, ...words)
+  return response.slice(0, response.indexOf('\r\n'))
+}
+
+/** Returns the complete response to a command (RESP2). It ends at the response to PING, which follows the command. */
+export function callRedis(port: number, ...words: string[]): Promise<string> {
+  const commands = [words, ['PING']].map((command) => {
+    const parts = command.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`)
+    return `*${parts.length}\r\n${parts.join('')}`
+  })
   return new Promise((resolve, reject) => {
     let result = ''
-    const socket = connect(port, '127.0.0.1', () => socket.write(`*${words.length}\r\n${command}`))
+    const socket = connect(port, '127.0.0.1', () => socket.write(commands.join('')))
+    socket.setTimeout(RESPONSE_TIMEOUT_MS, () => socket.destroy(new Error('Redis does not respond')))
     socket.setEncoding('utf8').on('data', (text: string) => {
       result += text
-      if (result.includes('\r\n')) socket.end(() => resolve(result.slice(0, result.indexOf('\r\n'))))
+      if (result.length > PONG.length && result.endsWith(PONG)) socket.end(() => resolve(result.slice(0, -PONG.length)))
     })
     socket.once('error', reject)
     socket.once('close', () => reject(new Error('Redis ended before it responded')))

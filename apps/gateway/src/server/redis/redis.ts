@@ -20,13 +20,28 @@ export interface SharedRedis {
   close(): void
 }
 
+/** A Redis server, or the master of a group that Sentinels monitor. */
+export interface RedisSettings {
+  /** With Sentinels, only its user, password, database and TLS are used, and it is optional. */
+  url: string | undefined
+  sentinels?: SentinelSettings | undefined
+}
+
+export interface SentinelSettings {
+  addresses: readonly { host: string; port: number }[]
+  /** Name of the group. */
+  name: string
+  /** Password of the Sentinels themselves. */
+  password: string | undefined
+}
+
 /** Maximum time that a request waits for Redis, in milliseconds. */
 const COMMAND_TIMEOUT_MS = 50
 const PAUSE_AFTER_FAILURE_MS = 1_000
 const MAX_BACKOFF_MS = 2_000
 
-export function openRedis(url: string, log: Logger): SharedRedis {
-  const client = connect(url, COMMAND_TIMEOUT_MS)
+export function openRedis(settings: RedisSettings, log: Logger): SharedRedis {
+  const client = connect(settings, COMMAND_TIMEOUT_MS)
   let downUntil = 0
   let isDown = false
   const onFailure = (error: Error) => {
@@ -34,7 +49,15 @@ export function openRedis(url: string, log: Logger): SharedRedis {
     if (!isDown) log.warn({ err: error }, 'Redis unavailable; limits are per gateway process')
     isDown = true
   }
-  client.on('error', onFailure)
+  let isClosed = false
+  const watch = (connection: Redis) => {
+    connection.on('error', onFailure)
+    // A client also ends if the Sentinels report a failover while it connects.
+    connection.on('end', () => {
+      if (!isClosed) connection.connect().catch(onFailure)
+    })
+  }
+  watch(client)
   const subscribers: Redis[] = []
   return {
     client,
@@ -46,29 +69,54 @@ export function openRedis(url: string, log: Logger): SharedRedis {
     },
     onFailure,
     listen(channel, onMessage, onGap) {
-      const subscriber = connect(url, MAX_BACKOFF_MS)
+      const subscriber = connect(settings, MAX_BACKOFF_MS)
       // Every reconnect may follow lost messages.
       subscriber.on('ready', () => subscriber.subscribe(channel).then(onGap, onFailure))
       subscriber.on('message', (_, message) => onMessage(message))
-      subscriber.on('error', onFailure)
+      watch(subscriber)
       subscribers.push(subscriber)
     },
     publish(channel, message) {
       if (client.status === 'ready') client.publish(channel, message).catch(onFailure)
     },
     close() {
+      isClosed = true
       for (const connection of [client, ...subscribers]) connection.disconnect()
     },
   }
 }
 
-function connect(url: string, commandTimeout: number): Redis {
-  return new Redis(url, {
+function connect({ url, sentinels }: RedisSettings, commandTimeout: number): Redis {
+  const options = {
     commandTimeout,
     connectTimeout: 2_000,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResubscribe: false,
-    retryStrategy: (times) => Math.min(times * 100, MAX_BACKOFF_MS) * (0.5 + Math.random()),
-  })
+    retryStrategy: backoff,
+    ...(sentinels && sentinelOptions(sentinels, url?.startsWith('rediss:') ?? false)),
+  }
+  return url === undefined ? new Redis(options) : new Redis(url, options)
+}
+
+function backoff(times: number): number {
+  return Math.min(times * 100, MAX_BACKOFF_MS) * (0.5 + Math.random())
+}
+
+/**
+ * Options for the master that the Sentinels report. A connection ends when they report another one, and when its server
+ * became a replica, so that the next connection uses the new master.
+ */
+function sentinelOptions({ addresses, name, password }: SentinelSettings, isSecure: boolean) {
+  return {
+    sentinels: [...addresses],
+    name,
+    ...(password !== undefined && { sentinelPassword: password }),
+    ...(isSecure && { enableTLSForSentinelMode: true, sentinelTLS: {}, tls: {} }),
+    sentinelCommandTimeout: 2_000,
+    sentinelRetryStrategy: backoff,
+    sentinelReconnectStrategy: backoff,
+    failoverDetector: true,
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  }
 }
