@@ -28,7 +28,7 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
   const [videos, rounds] = [Number(values.videos), Number(values.rounds)]
   if (!videos || !rounds) throw new Error('--videos and --rounds must be numbers above 0')
   const executablePath = browserPath()
-  if (executablePath === undefined) throw new Error('Chromium is missing: apt-get install chromium')
+  if (executablePath === undefined) throw new Error('Chromium is missing: apt-get install chromium-headless-shell')
   const { platform, filled, stop } = await startFilledPlatform(1)
   endOnSignal(stop)
   try {

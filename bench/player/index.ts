@@ -52,7 +52,7 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
   const rounds = Number(values.rounds)
   if (!rounds) throw new Error('--rounds must be a number above 0')
   const executablePath = browserPath()
-  if (executablePath === undefined) throw new Error('Chromium is missing: apt-get install chromium')
+  if (executablePath === undefined) throw new Error('Chromium is missing: apt-get install chromium-headless-shell')
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-bench-player-'))
   const ends: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
   const end = async () => {
