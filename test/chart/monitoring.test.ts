@@ -1,6 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { promtoolPath } from '@vitascope/testing'
 import { chart, describeChart, find, type Manifest, render } from './support/chart.ts'
 
 const root = join(chart, '../..')
@@ -19,6 +22,20 @@ function metricNames(): Set<string> {
 
 const listMetrics = (text: string) =>
   [...text.matchAll(/\b(vitascope_[a-z_]+?)(?:_count|_bucket|_sum)?(?=[{[)\s]|$)/gm)].map(([, name = '']) => name)
+
+interface Dashboard {
+  title: string
+  links: unknown[]
+  panels: {
+    id: number
+    type: string
+    title: string
+    description?: string
+    targets?: { expr: string; legendFormat: string }[]
+    gridPos: { x: number; y: number; w: number; h: number }
+    fieldConfig?: { defaults: { unit: string } }
+  }[]
+}
 
 describeChart('monitoring', () => {
   let manifests: Manifest[] = []
@@ -118,8 +135,8 @@ describeChart('monitoring', () => {
           Object.entries(data).map(([file, text]) => ({ file, ...(JSON.parse(text) as { uid: string; title: string }) })),
         ),
     )
-    expect(dashboards).toHaveLength(4)
-    for (const key of ['file', 'uid', 'title'] as const) expect(new Set(dashboards.map((one) => one[key])).size).toBe(4)
+    expect(dashboards).toHaveLength(8)
+    for (const key of ['file', 'uid', 'title'] as const) expect(new Set(dashboards.map((one) => one[key])).size).toBe(8)
     for (const { uid } of dashboards) expect(uid.length).toBeLessThanOrEqual(40)
   })
 
@@ -136,18 +153,54 @@ describeChart('monitoring', () => {
     expect(pods).toHaveLength(9)
   })
 
-  test('dashboards are in the format of Grafana', () => {
-    const dashboards = production().filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.labels?.['grafana_dashboard'] === '1')
-    expect(dashboards).toHaveLength(2)
-    for (const { data = {} } of dashboards) {
-      const [text = ''] = Object.values(data)
-      const { panels, title } = JSON.parse(text) as {
-        title: string
-        panels: { title: string; targets: { expr: string; legendFormat: string }[] }[]
-      }
+  const listDashboards = (): Dashboard[] =>
+    production()
+      .filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.labels?.['grafana_dashboard'] === '1')
+      .map(({ data = {} }) => JSON.parse(Object.values(data)[0] ?? '') as Dashboard)
+
+  test('dashboards are in the format of Grafana, and each panel has a description, a unit and queries of this release', () => {
+    const dashboards = listDashboards()
+    expect(dashboards).toHaveLength(4)
+    for (const { title, panels, links } of dashboards) {
       expect(title).toMatch(/^Vitascope/)
-      expect(panels.length).toBeGreaterThan(8)
-      for (const { targets } of panels) for (const { expr } of targets) expect(expr).toContain('namespace="vitascope"')
+      expect(links).toEqual([expect.objectContaining({ type: 'dashboards', tags: [expect.stringMatching(/^videos-/)] })])
+      expect(panels[0]?.type).toBe('row')
+      expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+      const queried = panels.filter(({ type }) => type !== 'row')
+      expect(queried.length).toBeGreaterThan(8)
+      for (const { title: name, description = '', targets = [], fieldConfig } of queried) {
+        expect([name, description]).toEqual([name, expect.stringMatching(/^[A-Z0-9].*[.]$/)])
+        expect([name, fieldConfig?.defaults.unit]).toEqual([name, expect.stringMatching(/^[a-z]+$/)])
+        expect([name, targets.length > 0]).toEqual([name, true])
+        for (const { expr } of targets) expect(expr).toContain('namespace="vitascope"')
+      }
+    }
+  })
+
+  test('panels of a dashboard do not overlap', () => {
+    for (const { title, panels } of listDashboards())
+      for (const [index, { gridPos: a }] of panels.entries())
+        for (const { gridPos: b } of panels.slice(index + 1)) {
+          const overlaps = a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
+          expect([title, a, b, overlaps, a.x + a.w <= 24]).toEqual([title, a, b, false, true])
+        }
+  })
+
+  const testQueries = promtoolPath() === undefined ? test.skip : test
+  testQueries('the queries of dashboards are valid for Prometheus', () => {
+    const expressions = listDashboards().flatMap(({ panels }) => panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)))
+    expect(expressions.length).toBeGreaterThan(50)
+    const rules = expressions.map((expr, index) => ({ record: `panel:query${index}:any`, expr }))
+    const folder = mkdtempSync(join(tmpdir(), 'vitascope-panels-'))
+    try {
+      writeFileSync(join(folder, 'rules.yaml'), JSON.stringify({ groups: [{ name: 'panels', rules }] }))
+      const { status, stdout, stderr } = spawnSync(promtoolPath() ?? '', ['check', 'rules', 'rules.yaml'], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')])
+    } finally {
+      rmSync(folder, { recursive: true })
     }
   })
 
