@@ -18,9 +18,15 @@ import type { DeliveryPolicy } from './delivery-policy.ts'
 const FRESH_MS = 2_000
 /** While the catalogue is unavailable, one request in this time calls it. */
 const PROBE_INTERVAL_MS = 1_000
-/** After this time without a response, a known policy is used. It is half of the time limit of a read. */
+/** After this time without a response, a known policy is used. The time limit of a call is 2 s. */
 const PATIENCE_MS = 1_000
 const MAX_POLICIES = 50_000
+
+/** Result of a wait for the catalogue that ended without a response. */
+const LATE = Symbol('late')
+
+/** `slow`: its last response took too long, and there is no error yet. `calledAt` is a time of `performance.now()`. */
+type CatalogueState = { name: 'available' | 'slow' } | { name: 'unavailable'; calledAt: number }
 
 /** The video or presentation of a policy. */
 export type PolicyTarget = Pick<DeliveryPath, 'kind' | 'id'>
@@ -45,7 +51,7 @@ export interface PolicyCacheOptions {
 /**
  * Creates the cache. Concurrent requests for the same policy share one call to the catalogue. While the catalogue is
  * unavailable, requests for known policies do not wait for it: one of them calls it each second, and its first
- * response ends the outage.
+ * response ends the outage. While it is slow, they do not wait either, but each policy is still loaded.
  */
 export function createPolicyCache({ policies, outageMs, log, metrics }: PolicyCacheOptions): PolicyCache {
   const cache = createLoadingCache<DeliveryPolicy | undefined>({
@@ -56,20 +62,18 @@ export function createPolicyCache({ policies, outageMs, log, metrics }: PolicyCa
   })
   const oldUses = metrics.counter(
     'vitascope_delivery_old_rules_total',
-    'Requests for files that were decided by playback rules of more than 2 s ago, because the catalogue was unavailable',
+    'Requests for files that were decided by playback rules of more than 2 s ago, because the catalogue did not respond in time',
   )
-  /** When the catalogue was last called, by `performance.now()`. Undefined while it is available. */
-  let probedAt: number | undefined
+  let catalogue: CatalogueState = { name: 'available' }
 
-  const noteUnavailable = (error?: unknown) => {
-    if (probedAt !== undefined) return
-    probedAt = performance.now()
+  const noteUnavailable = (error: unknown) => {
+    if (catalogue.name === 'unavailable') return
+    catalogue = { name: 'unavailable', calledAt: performance.now() }
     log.warn({ err: error, max_seconds: outageMs / 1_000 }, 'the catalogue is unavailable: delivery continues with the rules that it knows')
   }
   const noteAvailable = () => {
-    if (probedAt === undefined) return
-    probedAt = undefined
-    log.info('the catalogue is available again')
+    if (catalogue.name === 'unavailable') log.info('the catalogue is available again')
+    catalogue = { name: 'available' }
   }
 
   const find = async ({ kind, id }: PolicyTarget): Promise<DeliveryPolicy> => {
@@ -101,6 +105,20 @@ export function createPolicyCache({ policies, outageMs, log, metrics }: PolicyCa
     }
   }
 
+  /** Returns whether a request should call the catalogue: always if it is slow, and one request per interval during an outage. */
+  const isDue = (state: CatalogueState): boolean => {
+    if (state.name !== 'unavailable') return true
+    if (performance.now() - state.calledAt < PROBE_INTERVAL_MS) return false
+    state.calledAt = performance.now()
+    return true
+  }
+  const reloadInBackground = (reload: () => Promise<unknown>) => {
+    reload().catch((error: unknown) => {
+      // `load` has noted an outage. Any other error is a response of the catalogue, and fails the next request for the policy.
+      if (!isUnavailable(error)) noteAvailable()
+    })
+  }
+
   return {
     async get(target, { maxAgeMs = FRESH_MS } = {}) {
       const key = `${target.kind} ${target.id}`
@@ -110,27 +128,18 @@ export function createPolicyCache({ policies, outageMs, log, metrics }: PolicyCa
       // A video that did not exist may exist now.
       const known = maxAgeMs === FRESH_MS && last && last.ageMs < outageMs ? last.value : undefined
       if (known === undefined) return await reload()
-      if (probedAt !== undefined) {
-        oldUses.inc()
-        if (performance.now() - probedAt < PROBE_INTERVAL_MS) return known
-        probedAt = performance.now()
-        // `load` has noted an outage. Any other error concerns only this policy, and fails its next request.
-        reload().catch((error: unknown) => isUnavailable(error) || noteAvailable())
-        return known
-      }
-      const late = new AbortController()
-      try {
-        const loaded = reload()
-        const isLate = delay(PATIENCE_MS, true, { signal: late.signal })
-        isLate.catch(() => {})
-        if ((await Promise.race([loaded.then(() => false), isLate])) === false) return await loaded
-        loaded.catch(() => {})
-        noteUnavailable()
-      } catch (error) {
-        if (!isUnavailable(error)) throw error
-      } finally {
-        late.abort()
-      }
+      if (catalogue.name === 'available') {
+        const end = new AbortController()
+        try {
+          const loaded = await Promise.race([reload(), delay(PATIENCE_MS, LATE, { signal: end.signal })])
+          if (loaded !== LATE) return loaded
+          if (catalogue.name === 'available') catalogue = { name: 'slow' }
+        } catch (error) {
+          if (!isUnavailable(error)) throw error
+        } finally {
+          end.abort()
+        }
+      } else if (isDue(catalogue)) reloadInBackground(reload)
       oldUses.inc()
       return known
     },

@@ -1,4 +1,5 @@
 // Faults: C33
+import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, expect, test } from '@jest/globals'
 import { DomainError, notFound } from '@vitascope/errors'
 import { GetPlaybackPolicyResponse } from '@vitascope/proto/catalogue/v1/playback_policy'
@@ -8,8 +9,11 @@ import { createPolicyCache, type PolicyCache } from '../src/policy-cache.ts'
 
 const OUTAGE_MS = 6_000
 
-/** How the catalogue responds: with this version, that the video does not exist, that it is unavailable, or not at all. */
-let catalogue: { version: string } | 'missing' | 'unavailable' | 'silent'
+/**
+ * How the catalogue responds: with this version after a time, that the video does not exist, that it is unavailable,
+ * or not at all.
+ */
+let catalogue: { version: string; afterMs?: number } | 'missing' | 'unavailable' | 'silent'
 let calls: number
 let pending: (() => void)[]
 let metrics: ReturnType<typeof createMetrics>
@@ -26,7 +30,9 @@ beforeEach(() => {
       if (catalogue === 'silent') await new Promise<void>((resolve) => pending.push(resolve))
       if (catalogue === 'missing') throw notFound('video', videoId)
       if (typeof catalogue === 'string') throw new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'no catalogue')
-      return GetPlaybackPolicyResponse.fromPartial({ sets: [{ version: catalogue.version, prefix: 'media/1' }] })
+      const { version, afterMs = 0 } = catalogue
+      await delay(afterMs)
+      return GetPlaybackPolicyResponse.fromPartial({ sets: [{ version, prefix: 'media/1' }] })
     },
     getPresentationPolicy: () => Promise.reject(new Error('not called')),
   }
@@ -83,6 +89,25 @@ test('a change applies when the catalogue responds again', async () => {
   catalogue = { version: 'v2' }
   await waitFor(async () => (await get('1')) === 'v2', { timeout: 2_000, describe: 'the change' })
   expect(await get('2')).toBe('v2')
+})
+
+test('a change of each policy applies within 5 s while the catalogue is slow, and requests do not wait for it', async () => {
+  const ids = ['1', '2', '3']
+  for (const id of ids) expect(await get(id)).toBe('v1')
+  catalogue = { version: 'v2', afterMs: 1_600 }
+  const changedAt = Date.now()
+  let slowestMs = 0
+  await waitFor(
+    async () => {
+      const began = performance.now()
+      const versions = await Promise.all(ids.map((id) => get(id)))
+      slowestMs = Math.max(slowestMs, performance.now() - began)
+      return versions.every((version) => version === 'v2')
+    },
+    { describe: 'the change of all policies' },
+  )
+  expect(Date.now() - changedAt).toBeLessThan(extendTimeout(5_000))
+  expect(slowestMs).toBeLessThan(extendTimeout(1_500))
 })
 
 test('a policy with a maximum age, an unknown policy and a video that did not exist are not read from an old cache', async () => {
