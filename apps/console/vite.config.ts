@@ -14,7 +14,7 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 600,
     rolldownOptions: {
-      // What most pages need is smaller in two files than in many.
+      // Libraries of most pages are smaller in two files than in many.
       output: {
         codeSplitting: {
           groups: [

@@ -1,14 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { type Container, describeChart, find, findPod, type Manifest, type PodSpec, render, workloads } from './support/chart.ts'
-
-/** Rendered once for all tests of this file. */
-const rendered = new Map<string, Manifest[]>()
-function renderOnce(set: string): Manifest[] {
-  const cached = rendered.get(set) ?? render([set])
-  rendered.set(set, cached)
-  return cached
-}
-const main = (pod: PodSpec) => pod.containers[0] as Container
+import { describeChart, find, findPod, main, type PodSpec, render, renderOnce, workloads } from './support/chart.ts'
 
 describeChart('migrations', () => {
   test('migrations run before new pods start, on install and on upgrade', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { kubeconformPath } from '@vitascope/testing'
-import { describeChart, type Manifest, render, valueSets } from './support/chart.ts'
+import { describeChart, type Manifest, renderOnce, valueSets } from './support/chart.ts'
 
 const folder = join(import.meta.dirname, 'schemas')
 const versions = readdirSync(folder).filter((file) => file.startsWith('kubernetes-'))
@@ -17,13 +17,6 @@ interface ResultLine {
   name: string
   status: string
   msg: string
-}
-
-const rendered = new Map<string, Manifest[]>()
-function renderOnce(set: string): Manifest[] {
-  const cached = rendered.get(set) ?? render([set])
-  rendered.set(set, cached)
-  return cached
 }
 
 /**

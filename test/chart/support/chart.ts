@@ -92,6 +92,15 @@ export function render(sets: readonly string[], values: object = {}, flags: read
     .filter((manifest) => manifest !== null)
 }
 
+const rendered = new Map<string, Manifest[]>()
+
+/** Renders a value set once for all tests of a file. */
+export function renderOnce(set: string): Manifest[] {
+  const cached = rendered.get(set) ?? render([set])
+  rendered.set(set, cached)
+  return cached
+}
+
 /** Returns Helm's error message, or an empty text on success. */
 export function renderError(sets: readonly string[], values: object = {}): string {
   const { code, err: output } = template(sets, values, [])
@@ -129,6 +138,11 @@ export function find(manifests: readonly Manifest[], kind: string, component: st
 export function getComponent({ metadata }: Manifest): string | undefined {
   return metadata.labels?.['app.kubernetes.io/component']
 }
+
+/** Returns the first container of a pod, which runs the program. */
+export const main = (pod: PodSpec): Container => pod.containers[0] as Container
+
+export const findVolume = (pod: PodSpec, name: string) => pod.volumes.find((candidate) => candidate.name === name)
 
 /**
  * Returns workloads, Jobs, CronJobs and ScaledJobs with their pods, the pod of `helm test`, and the pod

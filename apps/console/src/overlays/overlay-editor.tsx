@@ -1,10 +1,11 @@
-import { Button, Card, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Card, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Payload, Schemas } from '@vitascope/sdk'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
 import { ErrorAlert } from '../layout/error-alert.tsx'
+import { FormButtons } from '../layout/form-buttons.tsx'
 import { bindTexts } from '../layout/form-values.ts'
 import { notifySuccess } from '../layout/notify.ts'
 import { TimeField } from '../player/time-field.tsx'
@@ -68,14 +69,7 @@ export function OverlayEditor({ video, initial, save, close }: Props) {
             setForm((before) => ({ ...before, atEnd: checked }))
           }}
         />
-        <Group>
-          <Button type="submit" loading={saving.isPending} disabled={!payload}>
-            {t('overlays.save')}
-          </Button>
-          <Button variant="default" onClick={close}>
-            {t('common.cancel')}
-          </Button>
-        </Group>
+        <FormButtons submitLabel={t('overlays.save')} isPending={saving.isPending} isDisabled={!payload} close={close} />
       </Stack>
     </Card>
   )

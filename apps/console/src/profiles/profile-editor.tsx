@@ -1,13 +1,12 @@
 import { Grid, PasswordInput, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { Versioned } from '../api/read-with-etag.ts'
 import { useSession } from '../api/session.tsx'
 import { bindTexts } from '../layout/form-values.ts'
 import { QueryState } from '../layout/query-state.tsx'
 import { PlayerPreview } from './player-preview.tsx'
 import { canHash, NEW_PROFILE, type ProfileForm, SWITCHES, toPreview, toProfileForm, toProfilePayload } from './profile-form.ts'
-import { RecordForm, useRecordForm } from './record-form.tsx'
+import { type RecordFieldsProps, RecordForm, useRecordForm } from './record-form.tsx'
 import { useRecord } from './use-record.ts'
 
 const MAX_TITLE = 50
@@ -29,15 +28,7 @@ export function ProfileEditor({ id, close }: { id: string | undefined; close: ()
   )
 }
 
-interface FieldsProps {
-  id: string | undefined
-  loaded: Versioned<ProfileForm>
-  reload: () => Promise<unknown>
-  readEtag: () => Promise<string | undefined>
-  close: () => void
-}
-
-function ProfileFields({ id, loaded, reload, readEtag, close }: FieldsProps) {
+function ProfileFields({ id, loaded, reload, readEtag, close }: RecordFieldsProps<ProfileForm>) {
   const { t } = useTranslation()
   const { api, organisationId } = useSession()
   const queryClient = useQueryClient()

@@ -1,11 +1,23 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { isConflict } from '../api/client.ts'
+import type { Versioned } from '../api/read-with-etag.ts'
 import { ConflictAlert } from '../layout/conflict-alert.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
+import { FormButtons } from '../layout/form-buttons.tsx'
 import { notifySuccess } from '../layout/notify.ts'
+
+/** Properties of the fields of a record that was read. */
+export interface RecordFieldsProps<Form> {
+  /** Undefined for a new record. */
+  id: string | undefined
+  loaded: Versioned<Form>
+  reload: () => Promise<unknown>
+  readEtag: () => Promise<string | undefined>
+  close: () => void
+}
 
 interface Options<Form> {
   initial: Form
@@ -66,14 +78,7 @@ export function RecordForm({ saving, isChanged, submitLabel, loadTheirs, close, 
           <ErrorAlert error={error} />
         )}
         {children}
-        <Group gap="xs">
-          <Button type="submit" disabled={!isChanged} loading={saving.isPending}>
-            {submitLabel}
-          </Button>
-          <Button variant="default" onClick={close}>
-            {t('common.cancel')}
-          </Button>
-        </Group>
+        <FormButtons submitLabel={submitLabel} isPending={saving.isPending} isDisabled={!isChanged} close={close} />
       </Stack>
     </form>
   )

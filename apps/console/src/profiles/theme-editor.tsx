@@ -2,13 +2,12 @@ import { Grid, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
-import type { Versioned } from '../api/read-with-etag.ts'
 import { useSession } from '../api/session.tsx'
 import { bindTexts } from '../layout/form-values.ts'
 import { QueryState } from '../layout/query-state.tsx'
 import { ColourField } from './colour-field.tsx'
 import { PlayerPreview } from './player-preview.tsx'
-import { RecordForm, useRecordForm } from './record-form.tsx'
+import { type RecordFieldsProps, RecordForm, useRecordForm } from './record-form.tsx'
 import type { Theme } from './use-profiles.ts'
 import { useRecord } from './use-record.ts'
 
@@ -41,15 +40,7 @@ export function ThemeEditor({ id, close }: { id: string | undefined; close: () =
   )
 }
 
-interface FieldsProps {
-  id: string | undefined
-  loaded: Versioned<ThemeForm>
-  reload: () => Promise<unknown>
-  readEtag: () => Promise<string | undefined>
-  close: () => void
-}
-
-function ThemeFields({ id, loaded, reload, readEtag, close }: FieldsProps) {
+function ThemeFields({ id, loaded, reload, readEtag, close }: RecordFieldsProps<ThemeForm>) {
   const { t } = useTranslation()
   const { api, organisationId } = useSession()
   const queryClient = useQueryClient()

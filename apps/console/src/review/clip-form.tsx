@@ -1,10 +1,11 @@
-import { Button, Group, Stack, Textarea } from '@mantine/core'
+import { Group, Stack, Textarea } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
 import { type FormEvent, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
 import { ErrorAlert } from '../layout/error-alert.tsx'
+import { FormButtons } from '../layout/form-buttons.tsx'
 import { formatTimeCode, parseTimeCode } from '../player/time-code.ts'
 import { isTime, TimeField } from '../player/time-field.tsx'
 import { toTimeFields } from './clip-times.ts'
@@ -76,16 +77,7 @@ export function ClipForm({ video, initial, submitLabel, save, close }: Props) {
           />
           <TimeField {...field} label={t('review.end')} value={end} onChange={setEnd} error={error('time_finish', 'time_finish_millis')} />
         </Group>
-        <Group gap="xs">
-          <Button type="submit" loading={saving.isPending}>
-            {submitLabel}
-          </Button>
-          {close && (
-            <Button variant="default" onClick={close}>
-              {t('common.cancel')}
-            </Button>
-          )}
-        </Group>
+        <FormButtons submitLabel={submitLabel} isPending={saving.isPending} close={close} />
       </Stack>
     </form>
   )

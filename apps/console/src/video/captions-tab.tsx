@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { FormButtons } from '../layout/form-buttons.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
 import { type Cue, formatVtt, parseVtt } from './web-vtt.ts'
@@ -142,14 +143,7 @@ function AddCaptions({ video, close }: { video: Schemas['Video']; close: () => v
             error={fieldMessage(add.error, 'content')}
             onChange={setFile}
           />
-          <Group>
-            <Button type="submit" loading={add.isPending}>
-              {t('video.captionAdd')}
-            </Button>
-            <Button variant="default" onClick={close}>
-              {t('common.cancel')}
-            </Button>
-          </Group>
+          <FormButtons submitLabel={t('video.captionAdd')} isPending={add.isPending} close={close} />
         </Stack>
       </form>
     </Paper>
