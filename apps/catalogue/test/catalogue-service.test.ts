@@ -3,7 +3,7 @@ import type { Call } from '@vitascope/grpc'
 import { JobState, ListJobsRequest } from '@vitascope/proto/catalogue/v1/job'
 import { Media } from '@vitascope/proto/catalogue/v1/media'
 import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisation_replica'
-import { ListVideosRequest, VideoState } from '@vitascope/proto/catalogue/v1/video'
+import { ListVideosRequest, Video, VideoState } from '@vitascope/proto/catalogue/v1/video'
 import { verifyVideoToken } from '@vitascope/security'
 import { waitFor } from '@vitascope/testing'
 import { buildRenditionSet } from './builders.ts'
@@ -143,6 +143,8 @@ describe('permissions', () => {
     expect((await list({ organisationId: '2' }, system)).totalSize).toBe(1)
     expect((await list({}, system)).totalSize).toBeGreaterThan(2)
     expect((await list({ state: VideoState.VIDEO_STATE_OK }, foreignCaller)).totalSize).toBe(0)
+    const encoded = await list({ encoded: true }, foreignCaller)
+    expect([encoded.videos, encoded.encodedVideos.map((bytes) => Video.decode(bytes))]).toEqual([[], videos])
     await expect(list({ organisationId: '1' }, foreignCaller)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
     await expect(list({ organisationId: '99' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
     await expect(list({ skip: -1 }, foreignCaller)).rejects.toMatchObject({ fields: [{ field: 'skip' }] })

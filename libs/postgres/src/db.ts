@@ -12,6 +12,13 @@ import type { FailoverWatch } from './failover.ts'
 /** Runs one statement with parameters. Identifiers in `text` must come from constants. */
 export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
 
+/** A row as the server sent it. */
+export interface TextRow<Row> {
+  /** All values of the row. Two rows of one statement with equal texts have equal values. */
+  text: string
+  parse(): Row
+}
+
 /** One transaction. */
 export interface Transaction {
   query: Query
@@ -37,6 +44,8 @@ export interface Db {
    * a constant text: planning a join of ten tables takes longer than running it for one row.
    */
   prepared: Query
+  /** Like `prepared`, with rows that are parsed only on demand. */
+  preparedTexts<Row>(text: string, values?: readonly unknown[]): Promise<TextRow<Row>[]>
   /**
    * Runs `change` in a transaction (read committed). Retries after a deadlock or serialisation
    * failure, up to five attempts in all, so `change` may run more than once. After that it throws
@@ -124,6 +133,7 @@ export function openPostgres(options: PostgresOptions): Db {
   return {
     query: (text, values = []) => run(queryPool, text, values),
     prepared: (text, values = []) => run(queryPool, text, values, options.isPooled ? undefined : statementName(text)),
+    preparedTexts: (text, values = []) => runForTexts(queryPool, text, values, options.isPooled ? undefined : statementName(text)),
     transaction: (change, signal) => retryConflicts(() => transactionOnce(transactionPool, 'begin', change, signal), signal),
     copy: (text, lines) => retryConflicts(() => copyOnce(transactionPool, text, lines)),
     readOnly: (read, signal) => transactionOnce(queryPool, 'begin read only', ({ query }) => read(query), signal).catch(throwWriteError),
@@ -350,6 +360,42 @@ async function run<Row>(queryable: pg.Pool | pg.PoolClient, text: string, values
   } catch (error) {
     throw toDomainError(error)
   }
+}
+
+/** Returns each value as its text. */
+const RAW_TYPES: pg.CustomTypesConfig = { getTypeParser: () => (value: unknown) => value }
+
+/** Like `run`, with rows that are parsed only on demand. */
+async function runForTexts<Row>(pool: pg.Pool, text: string, values: readonly unknown[], name?: string): Promise<TextRow<Row>[]> {
+  try {
+    const query: pg.QueryArrayConfig = {
+      text,
+      values: [...values],
+      rowMode: 'array',
+      types: RAW_TYPES,
+      ...(name !== undefined && { name }),
+    }
+    const { rows, fields } = await pool.query<(string | null)[]>(query)
+    return rows.map((row) => ({ text: joinValues(row), parse: () => parseValues(row, fields) as Row }))
+  } catch (error) {
+    throw toDomainError(error)
+  }
+}
+
+/** Joins the values of a row. Texts of PostgreSQL contain no NUL, so rows with different values have different results. */
+function joinValues(values: readonly (string | null)[]): string {
+  let text = ''
+  for (const value of values) text += value === null ? '\0-' : `\0+${value}`
+  return text
+}
+
+function parseValues(values: readonly (string | null)[], fields: readonly pg.FieldDef[]): Record<string, unknown> {
+  return Object.fromEntries(
+    fields.map(({ name, dataTypeID }, index) => {
+      const value = values[index] ?? null
+      return [name, value === null ? null : pg.types.getTypeParser(dataTypeID, 'text')(value)]
+    }),
+  )
 }
 
 async function copy(client: pg.PoolClient, text: string, chunks: AsyncIterable<string>, signal: AbortSignal | undefined): Promise<number> {

@@ -72,6 +72,20 @@ describe('a copy', () => {
   })
 })
 
+test('rows that are parsed on demand have the values of parsed rows, and different rows have different texts', async () => {
+  const read = `select * from (values
+      ('', null, 1::int8, true, '{"a": [1, null]}'::jsonb, array['x', null], timestamptz '2026-03-01 09:05:03.25Z'),
+      (null, '', 1, true, '{"a": [1, null]}', array['x', null], '2026-03-01 09:05:03.25Z'),
+      (null, '-', 1, true, '{"a": [1, null]}', array['x', null], '2026-03-01 09:05:03.25Z'),
+      ('', $1::text, 1, true, '{"a": [1, null]}', array['x', null], '2026-03-01 09:05:03.25Z')
+    ) as thing (first, second, number, flag, object, list, time)`
+  const rows = await db.preparedTexts<object>(read, [null])
+  expect(rows.map((row) => row.parse())).toEqual(await db.query(read, [null]))
+  expect(new Set(rows.slice(0, 3).map(({ text }) => text)).size).toBe(3)
+  expect(rows[3]?.text).toBe(rows[0]?.text)
+  await expect(db.preparedTexts('select 1 / $1::int', [0])).rejects.toThrow('division by zero')
+})
+
 describe('a transaction or a query', () => {
   test('fails if it ignores the error of a statement', async () => {
     let ran = 0

@@ -54,6 +54,20 @@ describe.each([
   })
 })
 
+test('unchanged videos are the same objects in later pages, and changed ones are read again', async () => {
+  const read = async (size: number) => (await page(createQuery(), { size })).videos
+  const before = await read(10)
+  const [changed] = before
+  await catalogue.db.query('update video set description = $1 where video_id = $2', ['changed', changed?.videoId])
+  for (const size of [10, 200]) {
+    const [first, ...others] = await read(size)
+    expect(first).toEqual({ ...changed, description: 'changed' })
+    expect(others.map((video, index) => video === before[index + 1])).toEqual(Array(9).fill(true))
+  }
+  await catalogue.db.query('update video set description = $1 where video_id = $2', [changed?.description, changed?.videoId])
+  expect(await read(10)).toEqual(before)
+})
+
 test('titles are sorted case-insensitively', async () => {
   const { videos } = await page(createQuery({ order: 'title' }))
   const lower = videos.map(({ title }) => title.toLowerCase()).filter((title) => title !== 'ä')

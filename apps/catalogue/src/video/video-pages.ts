@@ -1,3 +1,4 @@
+import { createMemo } from '@vitascope/concurrency'
 import type { Db, Query } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
 import type { Video } from './video.ts'
@@ -32,21 +33,50 @@ export interface VideoPages {
 const ROWS_PER_READ = 100
 const PAGE_BYTES = 3 * 1024 * 1024
 
+/** Memory of the videos that lists have read. */
+const REMEMBERED_BYTES = 32 * 1024 * 1024
+
 const READ_VIDEOS = `${SELECT_VIDEO} where v.video_id = any($1::bigint[]) and ($2::bigint is null or v.organisation_id = $2)`
 
 /** If a scope has at least this number of videos, a search does not read all matches. */
 const LARGE_SCOPE = 20_000
 
+interface Reads {
+  db: Db
+  /** Returns the video of a row. */
+  remember(row: string, toListed: () => Listed): Listed
+}
+
+interface Listed {
+  video: Video
+  /** Sort key of the title. */
+  titleKey: string
+}
+
+function toListed(row: VideoRow): Listed {
+  return { video: toVideo(row), titleKey: row.title_key }
+}
+
 export function createVideoPages(db: Db, largeScope = LARGE_SCOPE): VideoPages {
+  // A video takes about five times the memory of its row.
+  const remember = createMemo<Listed>({ maxBytes: REMEMBERED_BYTES, size: (text) => 6 * text.length })
   return {
     async page(videoQuery, { size, token, skip }, messageSize, signal) {
       const after = readToken(videoQuery, token)
+      const reads = { db, remember }
+      // A search reads its keys in a transaction with settings of its own.
+      if (videoQuery.query === undefined && size < ROWS_PER_READ) {
+        const entries = await withFilters({ db, largeScope }, videoQuery, signal, (_, filters) =>
+          readSmallPage(reads, videoQuery, filters, { after, limit: size + 1, skip }),
+        )
+        return collectPage(videoQuery, entries ?? [], { size, after }, messageSize)
+      }
       const keys = await withFilters({ db, largeScope }, videoQuery, signal, async (query, filters) => {
         const { text, values } = createKeyStatement(videoQuery, filters, { after, limit: size + 1, skip })
         const rows = await query<Parameters<typeof toKey>[1]>(text, values)
         return rows.length === 0 ? undefined : rows.map((row) => toKey(videoQuery, row))
       })
-      return readPage(db, videoQuery, { keys: keys ?? [], size, after }, messageSize, signal)
+      return collectPage(videoQuery, readChunks(reads, videoQuery.scope, keys ?? [], signal), { size, after }, messageSize)
     },
     async count(videoQuery, signal) {
       const count = await withFilters(
@@ -122,34 +152,68 @@ async function findFolderScope(db: Db, scope: Scope, folderId: string): Promise<
   return row?.organisation_id
 }
 
-async function readPage(
-  db: Db,
-  videoQuery: VideoQuery,
-  { keys, size, after }: { keys: readonly Key[]; size: number; after: Key | undefined },
-  messageSize: (video: Video) => number,
-  signal?: AbortSignal,
-): Promise<VideoPage> {
-  const pageKeys = keys.slice(0, size)
-  const videos: Video[] = []
-  let last = after
-  let bytes = 0
-  for (let start = 0; start < pageKeys.length; start += ROWS_PER_READ) {
-    signal?.throwIfAborted()
-    const chunk = pageKeys.slice(start, start + ROWS_PER_READ)
-    const videosById = await readVideos(db, videoQuery.scope, chunk)
-    for (const key of chunk) {
-      const video = videosById.get(key.videoId)
-      // Videos that were deleted since their keys were read are skipped.
-      bytes += video ? messageSize(video) : 0
-      if (bytes > PAGE_BYTES && videos.length > 0) return { videos, nextPageToken: last ? writeToken(videoQuery, last) : '' }
-      if (video) videos.push(video)
-      last = key
-    }
-  }
-  return { videos, nextPageToken: keys.length > size && last ? writeToken(videoQuery, last) : '' }
+/** A position in a list. `video` is undefined if the video was deleted since its key was read. */
+interface Entry {
+  key: Key
+  video: Video | undefined
 }
 
-async function readVideos(db: Db, scope: Scope, keys: readonly Key[]): Promise<Map<string, Video>> {
-  const rows = await db.prepared<VideoRow>(READ_VIDEOS, [keys.map(({ videoId }) => videoId), scope])
-  return new Map(rows.map((row) => [row.video_id, toVideo(row)]))
+/** Returns the first `size` entries as a page, or fewer if they are large. */
+async function collectPage(
+  videoQuery: VideoQuery,
+  entries: Iterable<Entry> | AsyncIterable<Entry>,
+  { size, after }: { size: number; after: Key | undefined },
+  messageSize: (video: Video) => number,
+): Promise<VideoPage> {
+  const videos: Video[] = []
+  let last = after
+  let count = 0
+  let bytes = 0
+  for await (const { key, video } of entries) {
+    bytes += video ? messageSize(video) : 0
+    const isFull = count === size || (bytes > PAGE_BYTES && videos.length > 0)
+    if (isFull) return { videos, nextPageToken: last ? writeToken(videoQuery, last) : '' }
+    if (video) videos.push(video)
+    last = key
+    count++
+  }
+  return { videos, nextPageToken: '' }
+}
+
+/** Reads keys and videos of a small page in one statement. */
+async function readSmallPage(
+  { db, remember }: Reads,
+  videoQuery: VideoQuery,
+  filters: Filters,
+  position: Parameters<typeof createKeyStatement>[2],
+): Promise<Entry[]> {
+  const keys = createKeyStatement(videoQuery, filters, position)
+  const column = videoQuery.order === 'title' ? 'lower(v.title)' : 'v.create_time'
+  const direction = videoQuery.descending ? 'desc' : 'asc'
+  const scope = `$${keys.values.length + 1}::bigint`
+  const text = `with page as materialized (${keys.text})
+    ${SELECT_VIDEO} join page on page.video_id = v.video_id
+    where (${scope} is null or v.organisation_id = ${scope}) order by ${column} ${direction}, v.video_id ${direction}`
+  const rows = await db.preparedTexts<VideoRow>(text, [...keys.values, videoQuery.scope])
+  return rows.map(({ text, parse }) => {
+    const { video, titleKey } = remember(text, () => toListed(parse()))
+    return { key: { videoId: video.videoId, sort: videoQuery.order === 'title' ? titleKey : video.createTime }, video }
+  })
+}
+
+/** Reads the videos of a large page in several statements. */
+async function* readChunks(reads: Reads, scope: Scope, keys: readonly Key[], signal: AbortSignal | undefined): AsyncGenerator<Entry> {
+  for (let start = 0; start < keys.length; start += ROWS_PER_READ) {
+    signal?.throwIfAborted()
+    const chunk = keys.slice(start, start + ROWS_PER_READ)
+    const videosById = await readVideos(reads, scope, chunk)
+    for (const key of chunk) yield { key, video: videosById.get(key.videoId) }
+  }
+}
+
+/** Reads videos. Videos whose rows have not changed are the same objects as before. */
+async function readVideos({ db, remember }: Reads, scope: Scope, keys: readonly Key[]): Promise<Map<string, Video>> {
+  const rows = await db.preparedTexts<VideoRow>(READ_VIDEOS, [keys.map(({ videoId }) => videoId), scope])
+  const videos = rows.map(({ text, parse }) => remember(text, () => toListed(parse())).video)
+  return new Map(videos.map((video) => [video.videoId, video]))
 }

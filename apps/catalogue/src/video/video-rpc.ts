@@ -14,7 +14,7 @@ import type { UploadStore } from './upload-store.ts'
 import { toPublicView, type Video } from './video.ts'
 import { checkTag } from './video-checks.ts'
 import { mergeFields } from './video-mask.ts'
-import { fromMessage, toMessage } from './video-message.ts'
+import { encodeVideo, fromMessage, toMessage } from './video-message.ts'
 import type { VideoPages } from './video-pages.ts'
 import type { VideoQuery } from './video-query.ts'
 import type { VideoStore } from './video-store.ts'
@@ -77,8 +77,15 @@ export function videoHandlers({
       if (videoQuery.folderId !== undefined) await folders.require({ scope: videoQuery.scope, folderId: videoQuery.folderId }, signal)
       const size = request.pageSize === 0 ? DEFAULT_PAGE_SIZE : Math.min(request.pageSize, MAX_PAGE_SIZE)
       const { pageToken: token, skip } = request
-      const { videos: page, nextPageToken } = await lists.page(videoQuery, { size, token, skip }, maxMessageSize, signal)
-      return { videos: page.map(toMessage), nextPageToken, totalSize: request.count ? await lists.count(videoQuery, signal) : 0 }
+      const messageSize = request.encoded ? (video: Video) => encodeVideo(video).byteLength : maxMessageSize
+      const [{ videos: page, nextPageToken }, totalSize] = await Promise.all([
+        lists.page(videoQuery, { size, token, skip }, messageSize, signal),
+        request.count ? lists.count(videoQuery, signal) : 0,
+      ])
+      const rows = request.encoded
+        ? { videos: [], encodedVideos: page.map(encodeVideo) }
+        : { videos: page.map(toMessage), encodedVideos: [] }
+      return { ...rows, nextPageToken, totalSize }
     },
     async updateVideo({ video: input, updateMask = [] }, call) {
       const { principal, signal } = call

@@ -1,7 +1,7 @@
 import { invalid, isDomainError } from '@vitascope/errors'
 import { type Video, VideoOrder } from '@vitascope/proto/catalogue/v1/video'
 import { z } from 'zod'
-import { Reply } from '../../server/route/reply.ts'
+import { JsonText, Reply } from '../../server/route/reply.ts'
 import { type Context, route } from '../../server/route/route.ts'
 import { parseTimestamp } from '../../server/schema/dates.ts'
 import { id, idField, int, oneOf, organisationIdField, tag, text } from '../../server/schema/fields.ts'
@@ -14,6 +14,7 @@ import { themeResponse } from '../theme/theme-response.ts'
 import { tokenLifetime, viewerAddress } from './token-fields.ts'
 import { uploadVideo, uploadVideoByScript } from './upload-routes.ts'
 import { publicVideoNames, type VideoChanges, videoChanges, videoUpdate } from './video-changes.ts'
+import { ownVideosJson } from './video-list-json.ts'
 import { guestVideoResponse, ownVideoResponse, VideoResponse } from './video-response.ts'
 import { stateWords, toVideoState } from './video-status.ts'
 
@@ -68,12 +69,13 @@ export const listVideos = route({
       query: query.q ?? '',
       folderId: query.folder_id ?? '',
       count: true,
+      encoded: true,
     }
-    const { videos, totalSize, nextPageToken } = await services.videos.listVideos(request, call)
+    const { totalSize, nextPageToken, ...page } = await services.videos.listVideos(request, call)
     const { start, cursor: _, limit, ...narrowed } = query
     const headers = nextLink(publicUrl, '/video', { start, limit, nextCursor: nextPageToken, query: narrowed })
-    const body = { start, total_num_of_records: totalSize, videos: videos.map((video) => ownVideoResponse(video, { publicUrl, mediaUrl })) }
-    return new Reply(body, { headers })
+    const videos = ownVideosJson(page, { publicUrl, mediaUrl })
+    return new Reply(new JsonText(`{"start":${start},"total_num_of_records":${totalSize},"videos":${videos}}`), { headers })
   },
 })
 
@@ -187,6 +189,7 @@ export const listVideosOfOrganisation = route({
         state: toVideoState(undefined),
         ...{ tag: '', query: '', folderId: '' },
         count: false,
+        encoded: false,
       }
       const { videos, nextPageToken } = await services.videos.listVideos(request, call)
       return { rows: videos, nextPageToken }

@@ -12,6 +12,15 @@ export class Streamed {
   }
 }
 
+/** A JSON text as the body of a reply. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 /** A response that is not plain JSON, or that has its own status or headers. */
 export class Reply {
   readonly status: number

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { vary } from '../http/response.ts'
-import { Reply, type Streamed } from '../route/reply.ts'
+import { JsonText, Reply, type Streamed } from '../route/reply.ts'
 import type { Route } from '../route/route.ts'
 import { formatEtag } from './etag.ts'
 
@@ -33,7 +33,7 @@ export function prepareResponse(
   guest: boolean,
 ): PreparedResponse {
   const reply = result instanceof Reply ? result : new Reply(result as object, { status: route.status })
-  const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
+  const text = typeof reply.body === 'string' ? reply.body : reply.body instanceof JsonText ? reply.body.text : JSON.stringify(reply.body)
   // Node sends a string together with the headers in one write. A large text would be converted to
   // bytes three times: for its length, its ETag and the socket.
   const body = text.length < LARGE_TEXT ? text : Buffer.from(text)
@@ -105,7 +105,7 @@ export async function sendStream(
 export function validateResponse(route: Route, result: unknown): void {
   const body = result instanceof Reply ? result.body : result
   if (typeof body === 'string') return
-  const parsed = route.response.safeParse(body)
+  const parsed = route.response.safeParse(body instanceof JsonText ? JSON.parse(body.text) : body)
   if (!parsed.success)
     throw new Error(`${route.verb} ${route.paths[0]} returned a response that does not match its schema: ${parsed.error.message}`)
 }
