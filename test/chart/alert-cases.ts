@@ -21,6 +21,10 @@ const up = of('up', 'job="videos-vitascope-metrics",pod="videos-vitascope-gatewa
 const depth = (kind: string, state: string) => of('vitascope_encoding_queue_depth', `kind="${kind}",state="${state}"`)
 const work = (pod: string) => of('vitascope_encoding_queue_work_seconds', `kind="source",pod="${pod}"`)
 const rows = (kind: string) => of('vitascope_analytics_organisation_rows', `organisation_id="7",rows="${kind}"`)
+const storageRequests = (ok: string, failed: string) => ({
+  [of('vitascope_storage_request_duration_seconds_count', 'operation="GetObject",outcome="ok"')]: ok,
+  [of('vitascope_storage_request_duration_seconds_count', 'operation="GetObject",outcome="failed"')]: failed,
+})
 const hpa = (metric: string) => of(`kube_horizontalpodautoscaler_${metric}`, 'horizontalpodautoscaler="videos-vitascope-gateway"')
 const backup = (metric: string) => of(`kube_cronjob_${metric}`, 'cronjob="videos-vitascope-backup"')
 const volume = (metric: string) => of(`kubelet_volume_stats_${metric}`, 'persistentvolumeclaim="data-0"')
@@ -134,6 +138,12 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
   ),
   VitascopeCallsRejected: pair(of('vitascope_tls_rejected_calls_total', 'service="auth"'), '20m', '0+1x30', '3x30'),
   VitascopeCertificateEnds: pair(of('vitascope_tls_not_after_timestamp_seconds', 'service="auth"'), '90m', '518400x120', '1209600x120'),
+  VitascopeDatabaseCallsWait: pair(of('vitascope_database_calls_waiting', 'service="catalogue",pool="queries"'), '20m', '1x30', '0x30'),
+  VitascopeStorageFails: [
+    { name: 'a tenth fails', series: storageRequests('0+60x60', '0+6x60'), at: '30m', fires: true },
+    { name: 'one in a hundred fails', series: storageRequests('0+600x60', '0+6x60'), at: '30m', fires: false },
+    { name: 'one request an hour fails', series: storageRequests('0x60', '0x20 1x40'), at: '30m', fires: false },
+  ],
   VitascopeDatabaseWentBack: [
     { name: 'half an hour ago', series: { [of('vitascope_database_failovers_total')]: '0x5 1x200' }, at: '30m', fires: true },
     { name: 'two hours ago', series: { [of('vitascope_database_failovers_total')]: '0x5 1x200' }, at: '130m', fires: false },

@@ -170,7 +170,7 @@ describeChart('monitoring', () => {
       expect(queried.length).toBeGreaterThan(8)
       for (const { title: name, description = '', targets = [], fieldConfig } of queried) {
         expect([name, description]).toEqual([name, expect.stringMatching(/^[A-Z0-9].*[.]$/)])
-        expect([name, fieldConfig?.defaults.unit]).toEqual([name, expect.stringMatching(/^[a-z]+$/)])
+        expect([name, fieldConfig?.defaults.unit]).toEqual([name, expect.stringMatching(/^[A-Za-z]+$/)])
         expect([name, targets.length > 0]).toEqual([name, true])
         for (const { expr } of targets) expect(expr).toContain('namespace="vitascope"')
       }

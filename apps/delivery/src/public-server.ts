@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { hostAndPort } from '@vitascope/config'
 import { createUnknownIds, limitViewerPaths, type ViewerRejection } from '@vitascope/rate-limit'
-import type { Logger, Metrics } from '@vitascope/telemetry'
+import { type Logger, type Metrics, observeConnections } from '@vitascope/telemetry'
 import type { DeliveryConfig } from './config.ts'
 import { sendProblem } from './problem.ts'
 
@@ -34,6 +34,7 @@ export async function listenPublicly(
     keepAliveTimeout: 65_000,
   }
   const server = createServer(options, limited)
+  observeConnections(metrics, server)
   const { host, port } = hostAndPort(config.publicListen)
   await new Promise<void>((resolve, onError) => server.once('error', onError).listen(port, host, resolve))
   return server

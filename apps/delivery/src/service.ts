@@ -15,7 +15,7 @@ import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/prev
 import { createThrottleReports } from '@vitascope/rate-limit'
 import { type AddressRules, clientAddress, toWidestNetwork } from '@vitascope/security'
 import { createUrlSigner, openStorage } from '@vitascope/storage'
-import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import { createMetrics, type Logger, observeStorage, serveMetrics } from '@vitascope/telemetry'
 import { createCaptionTexts } from './captions/caption-texts.ts'
 import type { DeliveryConfig } from './config.ts'
 import { createDownloadCounts } from './download-counts.ts'
@@ -29,6 +29,7 @@ import { createPreviewFiles } from './preview-playlist/preview-files.ts'
 import { sendProblem } from './problem.ts'
 import { listenPublicly } from './public-server.ts'
 import { createRejectionReports } from './rejection-reports.ts'
+import { onFirstByte } from './response/first-byte.ts'
 import { createSessionTracker } from './session-tracker.ts'
 import { createCrawlerCheck } from './traffic/crawlers.ts'
 import { createTrafficLimits } from './traffic/traffic-limits.ts'
@@ -40,14 +41,25 @@ const SPARE_SOCKETS = 16
 /** Shorter than the timeout of a readiness probe. */
 const READY_MS = 800
 
-export async function startDelivery(config: DeliveryConfig, log: Logger): Promise<RunningService & { address: string }> {
+export async function startDelivery(
+  config: DeliveryConfig,
+  log: Logger,
+): Promise<RunningService & { address: string; metricsPort: number }> {
   const metrics = createMetrics('delivery')
   const seconds = metrics.seconds('vitascope_delivery_request_duration_seconds', 'Duration of requests for files, by status', ['status'])
+  const firstByteSeconds = metrics.seconds(
+    'vitascope_delivery_first_byte_seconds',
+    'Time from a request for a media file to the start of its response',
+  )
+  const sentBytes = metrics.counter(
+    'vitascope_delivery_sent_bytes_total',
+    'Bytes that were sent to viewers, without those that nginx or a bucket sends',
+  )
   const identity = openIdentity(config.tls, { log, metrics })
   const principals = openPrincipalKeys('delivery', config.principalKeys, { log, metrics })
   const channel = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })
   const encoding = openChannel(config.encodingAddress, { service: 'encoding', principals, identity })
-  const storage = await openStorage(config.objects, { maxSockets: config.storageReads + SPARE_SOCKETS })
+  const storage = await openStorage(config.objects, { maxSockets: config.storageReads + SPARE_SOCKETS, onRequest: observeStorage(metrics) })
   const { countryDatabaseFile } = config
   const countries = countryDatabaseFile === undefined ? NO_COUNTRIES : openCountries(countryDatabaseFile, { log, metrics })
   const sessions = createSessionTracker({ client: channel.client(PlaybackSessionServiceService), log, metrics })
@@ -90,20 +102,21 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
 
   const respond = async (request: IncomingMessage, response: ServerResponse, trustedProxies: AddressRules, accelPath?: string) => {
     const end = seconds.startTimer()
+    const progress = downloadProgress(response)
+    const bytesBefore = progress.bytes()
+    onFirstByte(response, firstByteSeconds.startTimer())
     response.setHeader('X-Request-Id', requestId(request.headers['x-request-id']))
     const disconnect = new AbortController()
     response.once('close', () => {
       end({ status: response.statusCode })
+      sentBytes.inc(progress.bytes() - bytesBefore)
       if (!response.writableFinished) disconnect.abort()
     })
     try {
       if (request.url === '/healthz') response.writeHead(200).end('ok\n')
       else {
         const address = clientAddress(request, trustedProxies)
-        response.once(
-          'close',
-          downloads.begin({ client: toWidestNetwork(address), ...downloadProgress(response), cut: () => response.destroy() }),
-        )
+        response.once('close', downloads.begin({ client: toWidestNetwork(address), ...progress, cut: () => response.destroy() }))
         await handle(request, response, { address, accelPath, signal: disconnect.signal })
       }
     } catch (error) {
@@ -143,6 +156,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
   return {
     address: `${host}:${(server.address() as AddressInfo).port}`,
+    metricsPort: page.port,
     async stop(drainMs = DRAIN_MS) {
       stopping = true
       await Promise.all([server, publicServer].map((running) => running && drainServer(running, drainMs)))

@@ -28,6 +28,7 @@ export let storage: ObjectStorage
 export const current = {
   /** Host and port of delivery. */
   address: '',
+  metricsPort: 0,
   /** Number of the video of this test. */
   video: 100,
   sets: [] as { version: string; prefix: string }[],
@@ -118,6 +119,7 @@ export function startDeliveryForTests(): void {
       log,
     )
     current.address = delivery.address
+    current.metricsPort = delivery.metricsPort
   })
   afterAll(async () => {
     await delivery.stop()

@@ -33,6 +33,26 @@ describe('a file of a public video', () => {
       'x-content-type-options': 'nosniff',
     })
   })
+  test('is counted in the metrics of sent bytes and first bytes', async () => {
+    const measure = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${current.metricsPort}/metrics`)).text()
+      const [bytes, first] = ['sent_bytes_total', 'first_byte_seconds_count'].map((name) =>
+        Number(new RegExp(`^vitascope_delivery_${name}\\{.*\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0),
+      )
+      return { bytes: bytes ?? 0, first: first ?? 0 }
+    }
+    const path = `${addVideo()}/v1/h264_100.mp4`
+    const before = await measure()
+    await (await get(path)).arrayBuffer()
+    await (await get(path, { headers: { range: 'bytes=0-99' } })).arrayBuffer()
+    await get(`${addVideo()}/v9/h264_100.mp4`)
+    await waitFor(async () => {
+      const { bytes, first } = await measure()
+      const [sent, started] = [bytes - before.bytes, first - before.first]
+      // 1,100 bytes of files and the headers of three responses.
+      return started === 2 && sent > 1_100 && sent < 5_000
+    })
+  })
   test('returns its length without a body to HEAD', async () => {
     const response = await get(`${addVideo()}/v1/h264_100.mp4`, { method: 'HEAD' })
     expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([200, '1000', ''])

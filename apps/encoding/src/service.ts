@@ -14,7 +14,7 @@ import { createQueue } from '@vitascope/queue'
 import { fixedMasterKeys, sealedJson } from '@vitascope/security'
 import { type RunningGrpcService, type ServiceBase, type ServiceParts, startGrpcService } from '@vitascope/service'
 import { openStorage } from '@vitascope/storage'
-import type { Logger } from '@vitascope/telemetry'
+import { type Logger, observeStorage } from '@vitascope/telemetry'
 import { endReports } from './callback/end-report.ts'
 import { playableReports } from './callback/playable-report.ts'
 import { createProgressReporter } from './callback/progress-reporter.ts'
@@ -90,7 +90,7 @@ async function assemble(
   // The outbox has its own pool, because each of its lanes holds a connection while it sends. Rpcs
   // must not wait for these.
   const outboxDb = open()
-  const storage = await openStorage(config.objects)
+  const storage = await openStorage(config.objects, { onRequest: observeStorage(metrics) })
   const catalogue = base.openChannel('catalogue', config.catalogueAddress)
   const jobs = catalogue.client(CatalogueJobService)
 

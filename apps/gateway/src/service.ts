@@ -4,7 +4,7 @@ import { checkUrl, sourcePolicy } from '@vitascope/fetch'
 import { httpService, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
 import type { RunningService } from '@vitascope/process'
 import { createThrottleReports, createUnknownIds, limitViewerPaths, localBudgets } from '@vitascope/rate-limit'
-import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import { createMetrics, type Logger, observeConnections, serveMetrics } from '@vitascope/telemetry'
 import { createApp } from './app.ts'
 import { connectServices } from './clients/services.ts'
 import { throttleCalls } from './clients/throttle-calls.ts'
@@ -129,6 +129,7 @@ export async function startGateway(
     rejectWhenOverloaded(listener, { ...config, concurrencyLimit, routes, publicUrl, log, metrics }),
     publicUrl,
   )
+  observeConnections(metrics, server)
   const listening = await listenOnManySockets(server, config)
   address = `${hostInUrl(config.host)}:${listening.port}`
   const metricsListen = hostAndPort(config.metricsListen)

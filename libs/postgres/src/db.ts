@@ -64,9 +64,21 @@ export interface Db {
    * apply to one or two queries.
    */
   readOnly<T>(read: (query: Query) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** Returns the connections of each pool. */
+  pools(): PoolState[]
   /** Returns whether the database responds. */
   ping(): Promise<boolean>
   close(): Promise<void>
+}
+
+export interface PoolState {
+  pool: 'queries' | 'transactions'
+  active: number
+  idle: number
+  /** Maximum number of connections. */
+  limit: number
+  /** Calls that wait for a connection. */
+  waiting: number
 }
 
 export interface PostgresOptions {
@@ -137,6 +149,7 @@ export function openPostgres(options: PostgresOptions): Db {
     transaction: (change, signal) => retryConflicts(() => transactionOnce(transactionPool, 'begin', change, signal), signal),
     copy: (text, lines) => retryConflicts(() => copyOnce(transactionPool, text, lines)),
     readOnly: (read, signal) => transactionOnce(queryPool, 'begin read only', ({ query }) => read(query), signal).catch(throwWriteError),
+    pools: () => [toPoolState('queries', queryPool), toPoolState('transactions', transactionPool)],
     ping: async () => {
       try {
         await ping(queryPool, options.failovers)
@@ -175,6 +188,10 @@ function openPool(options: PostgresOptions): pg.Pool {
   pool.on('connect', (client) => client.on('error', (error) => options.log.debug({ reason: error.message }, 'database connection closed')))
   pool.on('error', (error) => options.log.warn({ err: error }, 'idle database connection closed'))
   return pool
+}
+
+function toPoolState(pool: PoolState['pool'], { totalCount, idleCount, waitingCount, options }: pg.Pool): PoolState {
+  return { pool, active: totalCount - idleCount, idle: idleCount, limit: options.max ?? totalCount, waiting: waitingCount }
 }
 
 /**

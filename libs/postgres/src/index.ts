@@ -1,5 +1,14 @@
 export { connectOnce } from './connect-once.ts'
-export { type Db, isUniqueViolation, openPostgres, type PostgresOptions, type Query, roleSettings, type Transaction } from './db.ts'
+export {
+  type Db,
+  isUniqueViolation,
+  openPostgres,
+  type PoolState,
+  type PostgresOptions,
+  type Query,
+  roleSettings,
+  type Transaction,
+} from './db.ts'
 export { type FailoverWatch, watchFailovers } from './failover.ts'
 export { type Codec, jsonCodec, storedResponse, withIdempotency } from './idempotency.ts'
 /** Snapshots of all schemas at one point in time, and their restore. */

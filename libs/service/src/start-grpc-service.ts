@@ -1,6 +1,6 @@
 import { hostAndPort } from '@vitascope/config'
 import { type Channel, createGrpcServer, type GrpcServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
-import { type Db, openPostgres, type PostgresOptions, watchFailovers } from '@vitascope/postgres'
+import { type Db, openPostgres, type PoolState, type PostgresOptions, watchFailovers } from '@vitascope/postgres'
 import { every, everyAfterDelay, type RunningService } from '@vitascope/process'
 import { createMetrics, type Logger, type Metrics, serveMetrics } from '@vitascope/telemetry'
 import type { GrpcServiceConfig } from './config.ts'
@@ -84,6 +84,7 @@ export async function startGrpcService(
   const server = createGrpcServer({ principals, identity, serve: config.serve, log, metrics })
   const stopping = new AbortController()
   const pools: Db[] = []
+  observePools(metrics, () => pools.flatMap((pool) => pool.pools()))
   const channels: Channel[] = []
   let parts: ServiceParts | undefined
   let loops: Promise<void>[] = []
@@ -146,4 +147,27 @@ export async function startGrpcService(
     await stop()
     throw error
   }
+}
+
+function observePools(metrics: Metrics, list: () => readonly PoolState[]): void {
+  metrics.gauge(
+    'vitascope_database_connections',
+    'Open connections to the database, by pool (queries or transactions) and state (active or idle)',
+    ['pool', 'state'],
+    (gauge) => {
+      gauge.reset()
+      for (const { pool, active, idle } of list()) {
+        gauge.inc({ pool, state: 'active' }, active)
+        gauge.inc({ pool, state: 'idle' }, idle)
+      }
+    },
+  )
+  metrics.gauge('vitascope_database_connections_limit', 'Maximum number of connections to the database, by pool', ['pool'], (gauge) => {
+    gauge.reset()
+    for (const { pool, limit } of list()) gauge.inc({ pool }, limit)
+  })
+  metrics.gauge('vitascope_database_calls_waiting', 'Calls that wait for a connection to the database, by pool', ['pool'], (gauge) => {
+    gauge.reset()
+    for (const { pool, waiting } of list()) gauge.inc({ pool }, waiting)
+  })
 }

@@ -57,7 +57,7 @@ async function startRecorded(more: Partial<ServiceParts> = {}) {
       ...more,
     }
   })
-  return { service, steps, calls, ping: () => db?.ping() }
+  return { service, steps, calls, ping: () => db?.ping(), db: () => db }
 }
 
 const readiness = async (port: number) => (await fetch(`http://127.0.0.1:${port}/readyz`)).status
@@ -66,6 +66,35 @@ test('prepares, starts background work and loops, and is ready then', async () =
   const { service, steps } = await startRecorded()
   expect(steps).toEqual(['prepare', 'start', 'loop'])
   expect(await readiness(service.metricsPort)).toBe(200)
+  await service.stop()
+})
+
+test('measures the connections of its pools', async () => {
+  const { service, db } = await startRecorded()
+  const measure = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text()
+    return Object.fromEntries(
+      [...text.matchAll(/^vitascope_database_(\w+)\{(.*),service="catalogue"\} (\d+)$/gm)].map(([, name, labels, value]) => [
+        `${name} ${labels}`,
+        Number(value),
+      ]),
+    )
+  }
+  // The limit of a pool is 4.
+  const limits = { 'connections_limit pool="queries"': 4, 'connections_limit pool="transactions"': 4 }
+  expect(await measure()).toMatchObject({ ...limits, 'connections pool="transactions",state="active"': 0 })
+  const ends: (() => void)[] = []
+  const transactions = Array.from({ length: 5 }, () => db()?.transaction(() => new Promise<void>((resolve) => ends.push(resolve))))
+  await waitFor(async () => (await measure())['calls_waiting pool="transactions"'] === 1)
+  expect(await measure()).toMatchObject({
+    'connections pool="transactions",state="active"': 4,
+    'connections pool="transactions",state="idle"': 0,
+    'calls_waiting pool="queries"': 0,
+  })
+  await waitFor(() => ends.splice(0).map((end) => end()).length > 0)
+  await waitFor(() => ends.splice(0).map((end) => end()).length > 0)
+  await Promise.all(transactions)
+  expect(await measure()).toMatchObject({ 'connections pool="transactions",state="idle"': 4, 'calls_waiting pool="transactions"': 0 })
   await service.stop()
 })
 

@@ -1,2 +1,2 @@
 export { createLogger, type Logger } from './log.ts'
-export { createMetrics, type Metrics, serveMetrics } from './metrics.ts'
+export { createMetrics, type Metrics, observeConnections, observeStorage, serveMetrics } from './metrics.ts'

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
+import { promisify } from 'node:util'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Logger } from './log.ts'
 
@@ -44,6 +45,22 @@ export function createMetrics(service: string): Metrics {
   }
   metrics.gauge('vitascope_build_info', 'Version of the running program. The value is 1', ['version']).set({ version }, 1)
   return metrics
+}
+
+/** Measures the open connections of a server for clients. */
+export function observeConnections(metrics: Metrics, server: Server): void {
+  const count = promisify(server.getConnections.bind(server))
+  metrics.gauge('vitascope_http_connections', 'Open connections of clients', [], async (gauge) => gauge.set(await count()))
+}
+
+/** Returns a function that adds a finished request of an object store to the metrics. */
+export function observeStorage(metrics: Metrics): (request: { operation: string; outcome: string; seconds: number }) => void {
+  const seconds = metrics.seconds(
+    'vitascope_storage_request_duration_seconds',
+    'Time until the headers of responses of the S3 store, by operation and outcome: ok, missing or failed',
+    ['operation', 'outcome'],
+  )
+  return ({ operation, outcome, seconds: duration }) => seconds.observe({ operation, outcome }, duration)
 }
 
 /**

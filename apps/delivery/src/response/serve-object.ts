@@ -3,6 +3,7 @@ import { markResponseStarted } from '@vitascope/rate-limit'
 import { UnsatisfiableRange } from '@vitascope/storage'
 import type { ObjectReader } from '../object/send-object.ts'
 import { shortHash } from '../short-hash.ts'
+import { markFirstByte } from './first-byte.ts'
 import { parseRangeHeader } from './range-header.ts'
 
 export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl'
@@ -89,6 +90,7 @@ export async function serveObject(
       response.writeHead(206, { 'Content-Range': `bytes ${start}-${end}/${object.bytes}`, 'Content-Length': end - start + 1 })
     } else response.writeHead(200, { 'Content-Length': object.bytes })
     markResponseStarted(response)
+    markFirstByte(response)
     if (request.method === 'HEAD') {
       await object.discard()
       response.end()

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hostAndPort } from '@vitascope/config'
 import { openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
 import { type FfmpegTools, findFfmpeg, officeFilterCommand, runSandboxed, type Sandbox, sandboxFor } from '@vitascope/media'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { openStorage } from '@vitascope/storage'
-import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
+import { createMetrics, type Logger, observeStorage, serveMetrics } from '@vitascope/telemetry'
 import { crashAtPut, createCrashCounter } from '../common/crash-point.ts'
 import { findOffice } from '../slides/find-office.ts'
 import { findSandboxProblem } from '../slides/libreoffice-sandbox.ts'
@@ -38,8 +38,13 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
   }
   await emptyFolder(config.scratchDir)
   await trySandbox(tools, join(config.scratchDir, 'trial'), log)
-  const storage = crashAtPut(await openStorage(config.objects), createCrashCounter(config.crashAt, 'put'))
   const metrics = createMetrics('worker')
+  const opened = await openStorage(config.objects, { onRequest: observeStorage(metrics) })
+  const storage = crashAtPut(opened, createCrashCounter(config.crashAt, 'put'))
+  metrics.gauge('vitascope_worker_scratch_free_bytes', 'Free bytes of the file system of the scratch folder', [], async (gauge) => {
+    const { bavail, bsize } = await statfs(config.scratchDir)
+    gauge.set(bavail * bsize)
+  })
   const identity = openIdentity(config.tls, { log, metrics })
   const principals = openPrincipalKeys('worker', config.principalKeys, { log, metrics })
   const channel = openChannel(config.encodingAddress, { service: 'encoding', principals, identity })
