@@ -48,8 +48,11 @@ interface LastState extends DatabaseState {
  * cannot have used as many. At most a thousandth of the remaining ids of a sequence is skipped.
  */
 const SKIPPED_IDS = 1_000_000
-/** SQLSTATEs of a missing privilege, function or table, as in a schema that is not migrated. */
-const UNDETECTABLE = ['42501', '42883', '42P01']
+/**
+ * SQLSTATEs of a missing privilege, function or table, as in a schema that is not migrated, and of a
+ * server that does not support the functions.
+ */
+const UNDETECTABLE = ['42501', '42883', '42P01', '0A000']
 /**
  * SQLSTATE of the functions for write positions on a server in recovery, which accepts no writes.
  */
