@@ -4,7 +4,7 @@ import type { Scope } from '@vitascope/principal'
 import type { Video } from './video.ts'
 import { readToken, writeToken } from './video-list-token.ts'
 import type { Key, VideoQuery } from './video-query.ts'
-import { createCountStatement, createKeyStatement, type Filters, MAX_MATCHES, toKey } from './video-query-sql.ts'
+import { createCountStatement, createKeyStatement, type Filters, type KeyPosition, MAX_MATCHES, toKey } from './video-query-sql.ts'
 import { SELECT_VIDEO, toVideo, type VideoRow } from './video-row.ts'
 import { expandFuzzy, findNewestWindows, readSearch, type SearchWords } from './video-search.ts'
 
@@ -32,6 +32,9 @@ export interface VideoPages {
 /** Number of rows per statement, which limits the memory for large videos. */
 const ROWS_PER_READ = 100
 const PAGE_BYTES = 3 * 1024 * 1024
+
+/** Numbers of rows that small pages read, so that there are few prepared statements. */
+const SMALL_LIMITS = [11, 21, 51, ROWS_PER_READ]
 
 /** Memory of the videos that lists have read. */
 const REMEMBERED_BYTES = 32 * 1024 * 1024
@@ -181,19 +184,15 @@ async function collectPage(
 }
 
 /** Reads keys and videos of a small page in one statement. */
-async function readSmallPage(
-  { db, remember }: Reads,
-  videoQuery: VideoQuery,
-  filters: Filters,
-  position: Parameters<typeof createKeyStatement>[2],
-): Promise<Entry[]> {
-  const keys = createKeyStatement(videoQuery, filters, position)
+async function readSmallPage({ db, remember }: Reads, videoQuery: VideoQuery, filters: Filters, position: KeyPosition): Promise<Entry[]> {
+  const limit = SMALL_LIMITS.find((limit) => limit >= position.limit) ?? position.limit
+  const keys = createKeyStatement(videoQuery, filters, { ...position, limit, isLimitConstant: true })
   const column = videoQuery.order === 'title' ? 'lower(v.title)' : 'v.create_time'
   const direction = videoQuery.descending ? 'desc' : 'asc'
   const scope = `$${keys.values.length + 1}::bigint`
-  const text = `with page as materialized (${keys.text})
-    ${SELECT_VIDEO} join page on page.video_id = v.video_id
-    where (${scope} is null or v.organisation_id = ${scope}) order by ${column} ${direction}, v.video_id ${direction}`
+  // The planner expects few ids in an array, so the plan of the prepared statement suits all values.
+  const text = `${SELECT_VIDEO} where v.video_id = any(array(select video_id from (${keys.text}) page))
+    and (${scope} is null or v.organisation_id = ${scope}) order by ${column} ${direction}, v.video_id ${direction}`
   const rows = await db.preparedTexts<VideoRow>(text, [...keys.values, videoQuery.scope])
   return rows.map(({ text, parse }) => {
     const { video, titleKey } = remember(text, () => toListed(parse()))

@@ -26,6 +26,18 @@ interface Statement {
   values: unknown[]
 }
 
+/** The part of a list to read. */
+export interface KeyPosition {
+  after: Key | undefined
+  limit: number
+  skip: number
+  /**
+   * True for a limit in the text. The planner expects a tenth of all rows for a limit that is a
+   * parameter, and then plans each call anew. Each limit is another prepared statement.
+   */
+  isLimitConstant?: boolean
+}
+
 /**
  * Returns the statement for the keys of a page. It reads one narrow index or table, so that skipped rows
  * are cheap. Its text contains only constants. Input of callers is passed as values.
@@ -33,7 +45,7 @@ interface Statement {
 export function createKeyStatement(
   videoQuery: VideoQuery,
   filters: Filters,
-  { after, limit, skip }: { after: Key | undefined; limit: number; skip: number },
+  { after, limit, skip, isLimitConstant = false }: KeyPosition,
 ): Statement {
   const values: unknown[] = []
   const source = selectSource(filters, values, videoQuery.order === 'relevance')
@@ -46,11 +58,12 @@ export function createKeyStatement(
     })
     where.push(`(${columns.join(', ')}) ${direction === 'desc' ? '<' : '>'} (${cursorValues.join(', ')})`)
   }
-  values.push(limit, skip)
+  const addValue = (value: number) => `$${values.push(value)}`
+  const limits = [`limit ${isLimitConstant ? limit : addValue(limit)}`, ...(skip > 0 ? [`offset ${addValue(skip)}`] : [])].join(' ')
   const [sort, second] = columns
   const selected = columns.length === 3 ? `${sort}::text as sort, ${second} as create_time` : `${sort} as sort`
   const text = `select ${source.id} as video_id, ${selected} from ${source.from} where ${where.join(' and ')}
-    order by ${columns.map((column) => `${column} ${direction}`).join(', ')} limit $${values.length - 1} offset $${values.length}`
+    order by ${columns.map((column) => `${column} ${direction}`).join(', ')} ${limits}`
   return { text, values }
 }
 
