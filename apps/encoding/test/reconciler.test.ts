@@ -33,7 +33,16 @@ async function dropPrefixes(names: readonly string[]): Promise<void> {
 /** A reconciler on the real database, whose queue reports one expired lease at each check. */
 function start(deletePrefix: (prefix: string) => Promise<number>) {
   const endedItems: string[] = []
-  const expired: LeasedItem = { itemId: '7', fence: 3, key: 'job:1', kind: 'encode', group: '1', payload: {}, holder: 'w' }
+  const expired: LeasedItem = {
+    itemId: '7',
+    fence: 3,
+    key: 'job:1',
+    kind: 'encode',
+    group: '1',
+    payload: {},
+    holder: 'w',
+    traceparent: undefined,
+  }
   // Implements only what the reconciler calls.
   const tools = {
     db: environment.db,

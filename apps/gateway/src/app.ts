@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import type { HttpService } from '@vitascope/grpc'
 import type { TransferLimiter } from '@vitascope/process'
 import type { AddressRules } from '@vitascope/security'
-import type { Logger, Metrics } from '@vitascope/telemetry'
+import { type Logger, type Metrics, tracedListener } from '@vitascope/telemetry'
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { consolePages } from './api/pages/console-pages.ts'
 import { landingPage } from './api/pages/landing-page.ts'
@@ -58,7 +58,8 @@ export function createApp(dependencies: AppDependencies): RequestListener {
   }
   const sendProblem = problemSender({ publicUrl, log })
   const expressListener = expressApp(dependencies, steps, sendProblem)
-  return directRoutes(routes, { dependencies, steps: [...steps.first, steps.cors], sendProblem, fallback: expressListener })
+  const direct = { dependencies, steps: [...steps.first, steps.cors], sendProblem, fallback: expressListener }
+  return tracedListener(directRoutes(routes, direct), (response) => requestContext(response).template)
 }
 
 /** Builds the Express app. The order of the handlers matters. */

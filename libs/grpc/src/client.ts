@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CallOptions, Client as GrpcClient, type Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { traced } from '@vitascope/telemetry'
 import type { Call } from './call.ts'
-import { type AnyMethod, isRead, type RequestOf, type ResponseOf, type ServiceDefinition } from './definition.ts'
+import { type AnyMethod, describeCall, isRead, type RequestOf, type ResponseOf, type ServiceDefinition } from './definition.ts'
 import { fromServiceError, isConnectionLost, wasNotSent } from './error-table.ts'
 import { writeMetadata } from './metadata.ts'
 import type { PrincipalKeys } from './principal-keys.ts'
@@ -59,7 +60,11 @@ export function openChannel(
         name,
         method.responseStream
           ? (request: unknown, call: Call) => stream(channel, method, request, call, write)
-          : (request: unknown, call: Call) => unary(channel, name, method, request, call, write),
+          : (request: unknown, call: Call) =>
+              traced(
+                () => describeCall(method, 'client'),
+                () => unary(channel, name, method, request, call, write),
+              ),
       ])
       // Each entry is derived from the entry of the same name, so the object has the shape of the definition.
       return Object.fromEntries(methods) as Client<S>

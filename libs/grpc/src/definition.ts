@@ -1,3 +1,5 @@
+import type { SpanDescription } from '@vitascope/telemetry'
+
 /** A generated rpc definition with any message types. */
 export interface AnyMethod {
   path: string
@@ -18,4 +20,10 @@ export type ResponseOf<M extends AnyMethod> = ReturnType<M['responseDeserialize'
 /** Returns whether a method only reads. Such methods have the shorter deadline and may be retried. */
 export function isRead(method: string): boolean {
   return /^(get|list|find|check|authenticate)/.test(method)
+}
+
+/** Returns the description of the span of a call. */
+export function describeCall({ path }: AnyMethod, kind: 'client' | 'server'): SpanDescription {
+  const name = path.slice(1)
+  return { name, kind, attributes: { 'rpc.system.name': 'grpc', 'rpc.method': name } }
 }

@@ -1,5 +1,6 @@
 import { Metadata } from '@grpc/grpc-js'
 import { DomainError } from '@vitascope/errors'
+import { TRACEPARENT } from '@vitascope/telemetry'
 import type { Call, Idempotency } from './call.ts'
 import type { Principal } from './principal.ts'
 import {
@@ -30,6 +31,11 @@ export function readPrincipal(metadata: Metadata, keys: PrincipalKeys, callers: 
 
 export function readRequestId(metadata: Metadata): string {
   return toRequestId(metadata.get(REQUEST_ID_HEADER)[0]?.toString() ?? '')
+}
+
+/** Returns the trace of a call, to be read after its principal is verified. */
+export function readTraceparent(metadata: Metadata): string | undefined {
+  return metadata.get(TRACEPARENT)[0]?.toString()
 }
 
 export function readIdempotency(metadata: Metadata): { idempotency?: Idempotency } {

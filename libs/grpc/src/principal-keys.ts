@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { createLoadingCache } from '@vitascope/concurrency'
 import { DomainError } from '@vitascope/errors'
-import type { Logger, Metrics } from '@vitascope/telemetry'
+import { currentTraceparent, type Logger, type Metrics, TRACEPARENT } from '@vitascope/telemetry'
 import { jwtVerify, SignJWT } from 'jose'
 import { readSigningKey, readVerificationKeys, type SigningKey, type VerificationKey } from './key-files.ts'
 import { canSign, isAdmitted, type Principal, type SignedPrincipal } from './principal.ts'
@@ -203,11 +203,16 @@ export function toRequestId(text: string): string {
   return /^[\x20-\x7e]{1,200}$/.test(text) ? text : ''
 }
 
-/** Returns the headers that `readPrincipalHeaders` reads. */
+/** Returns the headers that `readPrincipalHeaders` reads, and the active trace. */
 export async function principalHeaders(
   call: { principal: Principal; requestId: string },
   keys: Pick<PrincipalKeys, 'sign'>,
   audience: string,
 ): Promise<Record<string, string>> {
-  return { [PRINCIPAL_HEADER]: await keys.sign(call.principal, audience), [REQUEST_ID_HEADER]: call.requestId }
+  const traceparent = currentTraceparent()
+  return {
+    [PRINCIPAL_HEADER]: await keys.sign(call.principal, audience),
+    [REQUEST_ID_HEADER]: call.requestId,
+    ...(traceparent !== undefined && { [TRACEPARENT]: traceparent }),
+  }
 }

@@ -10,12 +10,12 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import { isDomainError } from '@vitascope/errors'
-import type { Logger, Metrics } from '@vitascope/telemetry'
+import { type Logger, type Metrics, tracedFrom } from '@vitascope/telemetry'
 import { HealthImplementation } from 'grpc-health-check'
 import type { Call } from './call.ts'
-import type { AnyMethod, RequestOf, ResponseOf, ServiceDefinition } from './definition.ts'
+import { type AnyMethod, describeCall, type RequestOf, type ResponseOf, type ServiceDefinition } from './definition.ts'
 import { type CallStatus, toStatus } from './error-table.ts'
-import { readExpectedUpdates, readIdempotency, readPrincipal, readRequestId } from './metadata.ts'
+import { readExpectedUpdates, readIdempotency, readPrincipal, readRequestId, readTraceparent } from './metadata.ts'
 import type { PrincipalKeys } from './principal-keys.ts'
 import { reflectionService } from './reflection.ts'
 import { callerInterceptors, serverCredentials } from './tls/grpc-credentials.ts'
@@ -223,19 +223,32 @@ async function runObserved(
   call.on('cancelled', () => isCompleted || abort.abort())
   const end = callSeconds(metrics).startTimer({ method: method.path })
   const requestId = readRequestId(call.metadata)
+  // Logs within the trace of the call.
+  const rethrowLogged = (error: unknown) => {
+    if (!isDomainError(error) && !abort.signal.aborted) log.error({ err: error, method: method.path, request_id: requestId }, 'call failed')
+    throw error
+  }
   try {
     const principal = await readPrincipal(call.metadata, principals, callers)
     const options = { ...readIdempotency(call.metadata), ...readExpectedUpdates(call.metadata) }
-    await run({ principal, requestId, ...options, signal: abort.signal, deadline: asDate(call.getDeadline()) })
+    const context = { principal, requestId, ...options, signal: abort.signal, deadline: asDate(call.getDeadline()) }
+    await tracedFrom(
+      readTraceparent(call.metadata),
+      () => ({ ...describeCall(method, 'server'), isFailure }),
+      () => run(context).catch(rethrowLogged),
+    )
     isCompleted = true
     end({ outcome: 'ok' })
     return undefined
   } catch (error) {
-    const isExpected = isDomainError(error)
-    end({ outcome: isExpected ? error.kind : 'fault' })
-    if (!isExpected && !abort.signal.aborted) log.error({ err: error, method: method.path, request_id: requestId }, 'call failed')
+    end({ outcome: isDomainError(error) ? error.kind : 'fault' })
     return toStatus(error, abort.signal.aborted)
   }
+}
+
+/** Returns whether the service failed. Other errors report a wrong request. */
+function isFailure(error: unknown): boolean {
+  return !isDomainError(error) || error.kind === 'unavailable'
 }
 
 const histograms = new WeakMap<Metrics, ReturnType<Metrics['seconds']>>()

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { constants } from 'node:os'
+import { basename } from 'node:path'
+import { traced } from '@vitascope/telemetry'
 import { EncodeError } from './media-errors.ts'
 import { defaultLimits, type RunLimits, type Sandbox, type StartedRun, sandboxFor, startInSandbox } from './sandbox.ts'
 
@@ -34,7 +36,19 @@ export interface RunResult {
  * Runs a tool in the sandbox (see `sandbox.ts`) in its own process group. The group is killed by
  * the signal, a stall, or the time limits. Throws `EncodeError` unless the tool exits with 0.
  */
-export async function runSandboxed(run: SandboxedRun): Promise<RunResult> {
+export function runSandboxed(run: SandboxedRun): Promise<RunResult> {
+  const tool = basename(run.tool)
+  return traced(
+    () => ({ name: tool, attributes: { 'process.executable.name': tool } }),
+    async (span) => {
+      const result = await runTool(run)
+      span.setAttributes({ 'vitascope.cpu_seconds': result.cpuSeconds })
+      return result
+    },
+  )
+}
+
+async function runTool(run: SandboxedRun): Promise<RunResult> {
   const limits = { ...defaultLimits, ...run.limits }
   if (run.signal?.aborted) throw new EncodeError('aborted', 'the work was cancelled before it began')
   const sandbox = await sandboxFor(run.tool, run.files)

@@ -3,10 +3,11 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError, isDomainError } from '@vitascope/errors'
-import type { Logger } from '@vitascope/telemetry'
+import { currentTraceparent, type Logger, traced } from '@vitascope/telemetry'
 import pg from 'pg'
 import * as copyStreams from 'pg-copy-streams'
 import { copyInOneRoundTrip } from './copy-in-one-round-trip.ts'
+import { describeStatement } from './describe-statement.ts'
 import type { FailoverWatch } from './failover.ts'
 
 /** Runs one statement with parameters. Identifiers in `text` must come from constants. */
@@ -273,7 +274,10 @@ async function copyOnce(pool: pg.Pool, text: string, lines: string): Promise<voi
   const client = await connect(pool)
   let connectionError: Error | undefined
   try {
-    await copyInOneRoundTrip(client, text, lines)
+    await traced(
+      () => describeStatement(text),
+      () => copyInOneRoundTrip(client, text, lines),
+    )
   } catch (error) {
     // The connection is discarded after a failed copy, because its state is unknown.
     connectionError = error as Error
@@ -304,7 +308,7 @@ async function transactionOnce<T>(
   }
   client.on('error', onError)
   try {
-    await run(client, begin, [])
+    await run(client, begin === 'begin' ? beginInTrace() : begin, [])
     const result = await change({
       query: (text, values = []) => {
         signal?.throwIfAborted()
@@ -333,11 +337,24 @@ async function transactionOnce<T>(
 }
 
 /**
+ * Returns the statement that begins a transaction. In a trace it sets `vitascope.traceparent`, which
+ * is the default of the columns that store the trace of an outbox message, a work item or a delivery.
+ */
+function beginInTrace(): string {
+  const traceparent = currentTraceparent()
+  // A traceparent consists of hexadecimal digits and hyphens.
+  return traceparent === undefined ? 'begin' : `begin; set local vitascope.traceparent = '${traceparent}'`
+}
+
+/**
  * Commits the transaction. If a statement of the transaction failed, PostgreSQL responds to COMMIT
  * without an error but with a rollback.
  */
 async function commit(client: pg.PoolClient): Promise<void> {
-  const { command } = await client.query('commit').catch((error: unknown) => {
+  const { command } = await traced(
+    () => describeStatement('commit'),
+    () => client.query('commit'),
+  ).catch((error: unknown) => {
     throw toDomainError(error)
   })
   if (command !== 'COMMIT') throw new Error('a transaction was rolled back, because the error of one of its statements was ignored')
@@ -372,8 +389,12 @@ function statementName(text: string): string {
 /** Runs a statement, as a prepared statement if it has a name. */
 async function run<Row>(queryable: pg.Pool | pg.PoolClient, text: string, values: readonly unknown[], name?: string): Promise<Row[]> {
   try {
+    const { rows } = await traced(
+      () => describeStatement(text),
+      () => queryable.query({ text, values: [...values], ...(name !== undefined && { name }) }),
+    )
     // The row type is declared by the caller and checked by the store's tests on a real database.
-    return (await queryable.query({ text, values: [...values], ...(name !== undefined && { name }) })).rows as Row[]
+    return rows as Row[]
   } catch (error) {
     throw toDomainError(error)
   }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDomainError } from '@vitascope/errors'
-import type { Logger } from '@vitascope/telemetry'
+import { type Logger, type SpanDescription, tracedFrom } from '@vitascope/telemetry'
 import type { Db, Transaction } from './db.ts'
 
 /**
@@ -37,6 +37,8 @@ interface Row {
   payload: never
   faults: number
   attempts: number
+  /** The trace of the transaction that added the message. */
+  traceparent: string | null
 }
 
 /**
@@ -126,7 +128,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 function sendOne({ db, handlers, log, maxErrors }: Required<Omit<OutboxOptions, 'concurrency'>>, signal: AbortSignal): Promise<boolean> {
   return db.transaction(async (tx) => {
     const [row] = await tx.query<Row>(
-      `select outbox_id, topic, payload, attempts, faults from outbox o
+      `select outbox_id, topic, payload, attempts, faults, traceparent from outbox o
        where dead_time is null and next_time <= now() and topic = any($1)
          and not exists (select 1 from outbox p where p.key = o.key and p.outbox_id < o.outbox_id and p.dead_time is null)
        order by next_time, outbox_id limit 1 for update skip locked`,
@@ -136,7 +138,11 @@ function sendOne({ db, handlers, log, maxErrors }: Required<Omit<OutboxOptions, 
     try {
       const send = handlers[row.topic]
       if (!send) throw new Error(`no handler for topic ${row.topic}`)
-      await send(row.payload, signal)
+      await tracedFrom(
+        row.traceparent,
+        () => describeSending(row),
+        () => send(row.payload, signal),
+      )
       await tx.query('delete from outbox where outbox_id = $1', [row.outbox_id])
     } catch (error) {
       const attempts = row.attempts + 1
@@ -157,4 +163,17 @@ function sendOne({ db, handlers, log, maxErrors }: Required<Omit<OutboxOptions, 
     }
     return true
   })
+}
+
+function describeSending({ topic, attempts }: Row): SpanDescription {
+  return {
+    name: `send ${topic}`,
+    kind: 'consumer',
+    attributes: {
+      'messaging.system': 'vitascope',
+      'messaging.operation.name': 'send',
+      'messaging.destination.name': topic,
+      'vitascope.attempt': attempts + 1,
+    },
+  }
 }

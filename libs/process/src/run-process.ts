@@ -1,5 +1,6 @@
 import { ConfigError, readEnvironment } from '@vitascope/config'
-import { createLogger, type Logger } from '@vitascope/telemetry'
+import { createLogger, type Logger, startTracing } from '@vitascope/telemetry'
+import { readTraceSettings } from './trace-settings.ts'
 
 /** A started service. `stop` accepts no new work, finishes running work, and closes what the service opened. */
 export interface RunningService {
@@ -28,6 +29,8 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   let running: RunningService | undefined
   let drainMs: number | undefined
   let stopping = false
+  let sendLastSpans = async () => {}
+  const exit = (code: number) => void sendLastSpans().finally(() => process.exit(code))
   const stop = (reason: string) => {
     if (stopping) process.exit(1)
     stopping = true
@@ -35,7 +38,7 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
     setTimeout(() => fail('stopping took too long')(new Error(reason)), Math.max(STOP_LIMIT_MS, (drainMs ?? 0) + CLOSING_MS)).unref()
     Promise.resolve(running?.stop(drainMs))
       .then(() => running?.ended ?? 0)
-      .then((code) => process.exit(code), fail('stopping failed'))
+      .then(exit, fail('stopping failed'))
   }
   process.once('SIGTERM', () => stop('SIGTERM'))
   process.once('SIGINT', () => stop('SIGINT'))
@@ -45,6 +48,8 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
 
   try {
     drainMs = readDrain(process.env)
+    const traces = readTraceSettings(process.env)
+    if (traces) sendLastSpans = await startTracing(service, traces, log)
     running = await start(log)
   } catch (error) {
     if (error instanceof ConfigError) {
@@ -57,13 +62,14 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   }
   process.send?.({ ready: service })
   log.info('ready')
-  await running?.ended?.then((code) => process.exit(code), fail('an error while stopping'))
+  await running?.ended?.then(exit, fail('an error while stopping'))
 }
 
 /** Reads the settings that every process has, for the settings reference. */
 export function readProcessSettings(env: NodeJS.ProcessEnv): void {
   readLogLevel(env)
   readDrain(env)
+  readTraceSettings(env)
 }
 
 function readLogLevel(env: NodeJS.ProcessEnv): string | undefined {

@@ -11,12 +11,13 @@ interface Row {
   group_key: string
   payload: unknown
   holder: string
+  traceparent: string | null
 }
 
 /** Time for which workers without enough resources may skip an item. After it, other weighted items wait too. */
 const SKIPPED_SECONDS = 30
 
-const LEASED_COLUMNS = 'item_id, fence, key, kind, group_key, payload, holder'
+const LEASED_COLUMNS = 'item_id, fence, key, kind, group_key, payload, holder, traceparent'
 
 /** Creates a queue on the table `work_item` of the service's own schema. */
 export function createQueue(db: Db): Queue {
@@ -106,8 +107,8 @@ async function send(
   waiting: Waiting,
 ): Promise<string> {
   const [row] = await tx.query<{ item_id: string }>(
-    `insert into work_item (key, kind, group_key, priority, payload, weight, cost, turn)
-     select $1, $2, $3, $4::int, $5, $6::int, $7::bigint, greatest(
+    `insert into work_item (key, kind, group_key, priority, payload, weight, cost, traceparent, turn)
+     select $1, $2, $3, $4::int, $5, $6::int, $7::bigint, ${TRACE}, greatest(
        (select turn + cost from work_item where kind = $2 and group_key = $3 and priority = $4 and state in ('waiting', 'leased')
         order by turn desc, item_id desc limit 1),
        ${FRONT})
@@ -118,6 +119,14 @@ async function send(
   tx.afterCommit(waiting.wake)
   return row.item_id
 }
+
+/**
+ * SQL of the trace of an item. All items of a key belong to the trace of the oldest one, so that the work of a job has
+ * one parent. Its parameter is $1.
+ */
+const TRACE = `coalesce(
+  (select traceparent from work_item where key = $1 order by item_id limit 1),
+  nullif(current_setting('vitascope.traceparent', true), ''))`
 
 /** SQL of the current turn of a kind and priority. Its parameters are $2 and $4. */
 const FRONT = `coalesce(
@@ -255,5 +264,6 @@ function toItem(row: Row): LeasedItem {
     group: row.group_key,
     payload: row.payload,
     holder: row.holder,
+    traceparent: row.traceparent ?? undefined,
   }
 }

@@ -34,6 +34,8 @@ export interface LeasedItem extends Lease {
   group: string
   payload: unknown
   holder: string
+  /** Trace of the work of the key (W3C `traceparent`). */
+  traceparent: string | undefined
 }
 
 /** The fields of an item that do not depend on its holder. */

@@ -1,2 +1,14 @@
 export { createLogger, type Logger } from './log.ts'
 export { createMetrics, type Metrics, observeConnections, observeStorage, serveMetrics } from './metrics.ts'
+export { SAMPLERS, startTracing, type TraceSettings } from './start-tracing.ts'
+export {
+  type ActiveSpan,
+  bindTrace,
+  currentTraceparent,
+  type SpanDescription,
+  TRACEPARENT,
+  traced,
+  tracedFrom,
+  tracedListener,
+  untraced,
+} from './trace.ts'

@@ -3,11 +3,12 @@ import { createServer, type Server } from 'node:http'
 import { promisify } from 'node:util'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Logger } from './log.ts'
+import { currentTracing } from './trace.ts'
 
 /** Metrics of one process for `/metrics`, each with the label `service`. */
 export interface Metrics {
-  /** A value that only increases. */
-  counter(name: string, help: string, labels?: readonly string[]): Counter
+  /** A value that only increases. `collect` is called at each scrape. */
+  counter(name: string, help: string, labels?: readonly string[], collect?: (counter: Counter) => Promise<void>): Counter
   /** A value that increases and decreases. `collect` is called at each scrape. */
   gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void | Promise<void>): Gauge
   /** A histogram of durations in seconds. `buckets` replaces the default buckets. */
@@ -26,7 +27,18 @@ export function createMetrics(service: string): Metrics {
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
   const metrics: Metrics = {
-    counter: (name, help, labels = []) => new Counter({ name, help, labelNames: labels, registers }),
+    counter: (name, help, labels = [], collect) =>
+      new Counter({
+        name,
+        help,
+        labelNames: labels,
+        registers,
+        ...(collect && {
+          collect(this: Counter) {
+            return collect(this)
+          },
+        }),
+      }),
     gauge: (name, help, labels = [], collect) =>
       new Gauge({
         name,
@@ -44,6 +56,7 @@ export function createMetrics(service: string): Metrics {
     text: () => registry.metrics(),
   }
   metrics.gauge('vitascope_build_info', 'Version of the running program. The value is 1', ['version']).set({ version }, 1)
+  if (currentTracing()) countSpans(metrics)
   return metrics
 }
 
@@ -61,6 +74,18 @@ export function observeStorage(metrics: Metrics): (request: { operation: string;
     ['operation', 'outcome'],
   )
   return ({ operation, outcome, seconds: duration }) => seconds.observe({ operation, outcome }, duration)
+}
+
+function countSpans(metrics: Metrics): void {
+  metrics.counter(
+    'vitascope_trace_spans_total',
+    'Spans that ended, by outcome: exported, failed (the receiver did not accept them), dropped (the queue was full)',
+    ['outcome'],
+    async (total) => {
+      total.reset()
+      for (const [outcome, count] of (await currentTracing()?.countSpans()) ?? []) total.inc({ outcome }, count)
+    },
+  )
 }
 
 /**

@@ -5,7 +5,7 @@ import { download, isSourceError, type SourcePolicy } from '@vitascope/fetch'
 import { isInvalidSource, posterLimits } from '@vitascope/media'
 import type { LeasedItem } from '@vitascope/queue'
 import type { ObjectStorage, StoredBytes } from '@vitascope/storage'
-import type { Logger } from '@vitascope/telemetry'
+import { type Logger, tracedFrom, untraced } from '@vitascope/telemetry'
 import type { CrashPointHook } from '../common/crash-point.ts'
 import type { TaskSteps } from '../engine/task-steps.ts'
 import type { Job } from '../job/job.ts'
@@ -56,7 +56,26 @@ export interface FetchTools {
  * Downloads the source of a job into storage. It records the stored source or a fault, or releases
  * the task when this service stops. If the lease is lost, it discards the download.
  */
-export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping: AbortSignal): Promise<void> {
+export function fetchSource(tools: FetchTools, item: LeasedItem, stopping: AbortSignal): Promise<void> {
+  const { kind, itemId, fence } = item
+  return tracedFrom(
+    item.traceparent,
+    () => ({
+      name: `task ${kind}`,
+      kind: 'consumer',
+      attributes: {
+        'messaging.system': 'vitascope',
+        'messaging.operation.name': 'process',
+        'vitascope.task_kind': kind,
+        'vitascope.task_id': itemId,
+        'vitascope.fence': fence,
+      },
+    }),
+    () => fetchInTrace(tools, item, stopping),
+  )
+}
+
+async function fetchInTrace(tools: FetchTools, item: LeasedItem, stopping: AbortSignal): Promise<void> {
   const { steps, log } = tools
   const started = await untilReachable(() => steps.begin(item), stopping)
   if (!started) return
@@ -141,14 +160,14 @@ interface RenewedLease {
  */
 function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: AbortController): RenewedLease {
   let progress = 0
-  const timer = setInterval(() => {
+  const renew = () =>
     steps.extendLease(item, progress).then(
       (isRenewed) => {
         if (!isRenewed) lost.abort(new Error('the lease is over'))
       },
       (error: unknown) => log.warn({ err: error, task_id: item.itemId }, 'renewing a lease failed'),
     )
-  }, leaseMs / 3)
+  const timer = setInterval(() => void untraced(renew), leaseMs / 3)
   return {
     setProgress: (now) => {
       progress = now

@@ -92,7 +92,7 @@ const kinds = {
 } as const
 
 function task(input: TaskInput): Task {
-  return { taskId: '1', fence: 2, jobId: '3', kind: kinds[input.kind], input: toInputMessage(input) }
+  return { taskId: '1', fence: 2, jobId: '3', kind: kinds[input.kind], input: toInputMessage(input), traceparent: '' }
 }
 
 function roundTrip(input: TaskInput): Task {

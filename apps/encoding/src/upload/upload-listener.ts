@@ -4,7 +4,7 @@ import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
 import { createPlatformServer, type Identity, type Principal, type PrincipalKeys, readPrincipalHeaders } from '@vitascope/grpc'
 import { drainServer } from '@vitascope/process'
-import type { Logger } from '@vitascope/telemetry'
+import { type Logger, type SpanDescription, TRACEPARENT, tracedFrom } from '@vitascope/telemetry'
 
 /** A call of the gateway on behalf of a caller. It uses plain HTTP because it carries a file. */
 export interface UploadCall {
@@ -69,8 +69,11 @@ export async function listenForUploads({
       const signal = AbortSignal.any([disconnect.signal, stopping.signal])
       const client = String(request.headers['x-forwarded-for'] ?? '')
       const call = { request, response, path: url.pathname, query: url.searchParams, principal, requestId, client, publicUrl, signal }
-      for (const handle of handlers) if (await handle(call)) return
-      response.writeHead(404).end()
+      const handleCall = async () => {
+        for (const handle of handlers) if (await handle(call)) return
+        response.writeHead(404).end()
+      }
+      await tracedFrom(readTraceparent(request), () => describeUpload(request), handleCall)
     } catch (error) {
       if (disconnect.signal.aborted || response.destroyed) return
       if (response.headersSent) response.destroy()
@@ -94,6 +97,17 @@ export async function listenForUploads({
       await drainServer(server, DRAIN_MS)
     },
   }
+}
+
+function readTraceparent({ headers }: IncomingMessage): string | undefined {
+  const header = headers[TRACEPARENT]
+  return typeof header === 'string' ? header : undefined
+}
+
+/** Paths contain tokens, so only the first part of a path is named. */
+function describeUpload({ method = '', url = '' }: IncomingMessage): SpanDescription {
+  const route = /^\/[a-z]+/.exec(url)?.[0] ?? '/'
+  return { name: `${method} ${route}`, kind: 'server', attributes: { 'http.request.method': method, 'http.route': route } }
 }
 
 /**

@@ -233,6 +233,7 @@ async function startTask({ db, steps, maxSourceSeconds }: WorkTools, item: Lease
     jobId: started.job.jobId,
     kind: CODES[readWorkerTask(item).kind],
     input: toInputMessage(input),
+    traceparent: item.traceparent ?? '',
   }
 }
 

@@ -4,7 +4,7 @@ import type { Client } from '@vitascope/grpc'
 import { type FfmpegTools, isEncodeError, isInvalidSource } from '@vitascope/media'
 import { type Task, TaskKind, type WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { isStorageFailure, type ObjectStorage } from '@vitascope/storage'
-import type { Logger, Metrics } from '@vitascope/telemetry'
+import { type ActiveSpan, type Logger, type Metrics, type SpanDescription, tracedFrom } from '@vitascope/telemetry'
 import type { Fault } from '../task/fault.ts'
 import { StoredFilesMismatch } from '../task/file-list.ts'
 import type { TaskResult } from '../task/task.ts'
@@ -38,8 +38,21 @@ export interface TaskTools {
  * Runs one task to its result, its fault or its release, and removes its scratch folder. Returns
  * true for a result.
  */
-export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle, stopping: AbortSignal): Promise<boolean> {
-  const { log, tasks } = tools
+export function runTask(tools: TaskTools, task: Task, sources: CacheHandle, stopping: AbortSignal): Promise<boolean> {
+  return tracedFrom(
+    task.traceparent,
+    () => describeTask(task),
+    (span) => runInTrace({ ...tools, span }, task, sources, stopping),
+  )
+}
+
+async function runInTrace(
+  tools: TaskTools & { span: ActiveSpan },
+  task: Task,
+  sources: CacheHandle,
+  stopping: AbortSignal,
+): Promise<boolean> {
+  const { log, tasks, span } = tools
   const kind = kindNames[task.kind] ?? 'unknown'
   const context = { task_id: task.taskId, fence: task.fence, job_id: task.jobId, kind }
   const lease = keepLease(tools.work, task, tools.heartbeatMs, log)
@@ -47,6 +60,7 @@ export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle
   const scratch = join(tools.scratchDir, `${task.jobId}-${task.fence}`)
   const end = (outcome: string) => {
     tasks.inc({ kind, outcome })
+    span.setAttributes({ 'vitascope.outcome': outcome })
     log.info({ ...context, outcome }, 'task ended')
     return outcome === 'ok'
   }
@@ -90,6 +104,24 @@ export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle
     lease.stop()
     await rm(scratch, { recursive: true, force: true })
     releaseSpace()
+  }
+}
+
+function describeTask(task: Task): SpanDescription {
+  const kind = kindNames[task.kind] ?? 'unknown'
+  const input = readInputMessage(task.input)
+  return {
+    name: `task ${kind}`,
+    kind: 'consumer',
+    attributes: {
+      'messaging.system': 'vitascope',
+      'messaging.operation.name': 'process',
+      'vitascope.task_kind': kind,
+      'vitascope.job_id': task.jobId,
+      'vitascope.task_id': task.taskId,
+      'vitascope.fence': task.fence,
+      ...(input.kind === 'encode' && { 'vitascope.chunk': input.chunk }),
+    },
   }
 }
 

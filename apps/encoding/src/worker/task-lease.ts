@@ -4,7 +4,7 @@ import { backoffMs } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import { type Call, type Client, serviceCall } from '@vitascope/grpc'
 import type { Task, WorkServiceService } from '@vitascope/proto/encoding/v1/work'
-import type { Logger } from '@vitascope/telemetry'
+import { type Logger, untraced } from '@vitascope/telemetry'
 import type { Fault } from '../task/fault.ts'
 import type { StoredFile, TaskResult } from '../task/task.ts'
 import { toResultMessage } from '../task/task-message.ts'
@@ -48,7 +48,9 @@ export function keepLease(work: Client<typeof WorkServiceService>, task: Task, h
   let isExtending = false
   let extendedAt = performance.now()
 
-  const extend = async () => {
+  // Renewals are frequent and say nothing about the task, so its trace has none.
+  const extend = () => untraced(renew)
+  const renew = async () => {
     if (isExtending || lost.signal.aborted) return
     isExtending = true
     extendedAt = performance.now()

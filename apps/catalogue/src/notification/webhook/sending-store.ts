@@ -15,6 +15,8 @@ export interface Sending {
   eventId: string
   /** The body is the same at every attempt. */
   body: string
+  /** Trace of the cause of the event (W3C `traceparent`). */
+  traceparent: string | undefined
 }
 
 /** Webhooks and organisations that have reached their limit of concurrent calls in this process. */
@@ -117,7 +119,7 @@ export function createSendingStore(db: Db): SendingStore {
            where webhook_id = $1 and object_key = $2 and state = 'waiting' order by delivery_id limit 1)
          and e.event_id = d.event_id and w.webhook_id = d.webhook_id and w.enabled
        returning w.url, w.secret, case when w.old_secret_time > now() then w.old_secret end as old_secret,
-         d.delivery_id, d.attempt, e.event_id, e.type, e.data::text as data, e.create_time`,
+         d.delivery_id, d.attempt, d.traceparent, e.event_id, e.type, e.data::text as data, e.create_time`,
       laneKey,
     )
     if (!row) {
@@ -135,6 +137,7 @@ export function createSendingStore(db: Db): SendingStore {
       url: row.url,
       sealedSecrets: row.old_secret ? [row.secret, row.old_secret] : [row.secret],
       eventId: row.event_id,
+      traceparent: row.traceparent ?? undefined,
       body: `{"type":${JSON.stringify(row.type)},"timestamp":"${row.create_time.toISOString()}","data":${row.data}}`,
     }
   }
@@ -186,6 +189,7 @@ interface SendingRow {
   old_secret: Buffer | null
   delivery_id: string
   attempt: number
+  traceparent: string | null
   event_id: string
   type: string
   data: string

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { guardedPost, isSourceError, type SourcePolicy } from '@vitascope/fetch'
-import type { Logger } from '@vitascope/telemetry'
+import { type ActiveSpan, currentTraceparent, type Logger, type SpanDescription, TRACEPARENT, tracedFrom } from '@vitascope/telemetry'
 import type { BusyReceivers, Sending, SendingStore } from './sending-store.ts'
 import { createSignedHeaders, type SecretCipher } from './webhook-secret.ts'
 
@@ -62,7 +62,11 @@ export function createWebhookSender(sender: Sender): WebhookSender {
       }
     })
   const startSending = (sending: Sending) => {
-    const call = send(sender, sending, aborting.signal)
+    const call = tracedFrom(
+      sending.traceparent,
+      () => describeDelivery(sending),
+      (span) => send(sender, sending, span, aborting.signal),
+    )
       .catch((error: unknown) =>
         log.warn({ err: error, webhook_id: sending.webhookId }, 'recording a webhook attempt failed; its lease will expire'),
       )
@@ -88,13 +92,18 @@ export function createWebhookSender(sender: Sender): WebhookSender {
   }
 }
 
-async function send({ store, cipher, policy, log }: Sender, sending: Sending, signal: AbortSignal): Promise<void> {
+async function send({ store, cipher, policy, log }: Sender, sending: Sending, span: ActiveSpan, signal: AbortSignal): Promise<void> {
   const { webhookId: webhook_id, deliveryId: delivery_id, attempt } = sending
   let status: number | undefined
   try {
     const secrets = sending.sealedSecrets.map((sealed) => cipher.open(sealed, webhook_id))
-    const headers = createSignedHeaders(sending.eventId, new Date(), sending.body, secrets)
+    const traceparent = currentTraceparent()
+    const headers = {
+      ...createSignedHeaders(sending.eventId, new Date(), sending.body, secrets),
+      ...(traceparent !== undefined && { [TRACEPARENT]: traceparent }),
+    }
     status = (await guardedPost(sending.url, { policy, headers, body: sending.body, timeoutMs: CALL_TIMEOUT_MS, signal })).status
+    span.setAttributes({ 'http.response.status_code': status })
   } catch (error) {
     if (signal.aborted) return store.release(sending)
     if (isSourceError(error)) log.debug({ webhook_id, delivery_id, attempt, reason: error.message }, 'webhook endpoint did not respond')
@@ -102,7 +111,22 @@ async function send({ store, cipher, policy, log }: Sender, sending: Sending, si
     else log.warn({ err: error, webhook_id, delivery_id, attempt }, 'calling a webhook failed')
   }
   const outcome = await store.recordResult(sending, status)
+  span.setAttributes({ 'vitascope.outcome': outcome })
   if (outcome === 'disabled') log.info({ webhook_id, delivery_id, attempt }, 'webhook disabled after 24 hours of failures')
+}
+
+/** The URL of a webhook may contain secrets, so it is not an attribute. */
+function describeDelivery({ webhookId, deliveryId, attempt }: Sending): SpanDescription {
+  return {
+    name: 'deliver webhook',
+    kind: 'client',
+    attributes: {
+      'http.request.method': 'POST',
+      'vitascope.webhook_id': webhookId,
+      'vitascope.delivery_id': deliveryId,
+      'vitascope.attempt': attempt,
+    },
+  }
 }
 
 /** Returns the webhooks and organisations that have reached their limit of active calls. */

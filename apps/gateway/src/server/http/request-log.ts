@@ -1,5 +1,5 @@
 import type { AddressRules } from '@vitascope/security'
-import type { Logger, Metrics } from '@vitascope/telemetry'
+import { bindTrace, type Logger, type Metrics } from '@vitascope/telemetry'
 import type { Middleware } from './middleware.ts'
 import { beginRequest } from './request-context.ts'
 
@@ -35,7 +35,7 @@ export function requestLog({
     response.setHeader('X-Content-Type-Options', 'nosniff')
     if (publicUrl().startsWith('https://')) response.setHeader('Strict-Transport-Security', HSTS)
     const method = methodLabel(request.method)
-    response.once('close', () => {
+    const logResponse = () => {
       const status = response.writableFinished ? response.statusCode : CLIENT_CLOSED_REQUEST
       const ms = performance.now() - context.startedAt
       seconds.observe({ method, path: context.template, status }, ms / 1000)
@@ -50,7 +50,8 @@ export function requestLog({
         },
         'request',
       )
-    })
+    }
+    response.once('close', bindTrace(logResponse))
   }
 }
 

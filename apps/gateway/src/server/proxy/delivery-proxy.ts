@@ -3,7 +3,7 @@ import type { HttpService } from '@vitascope/grpc'
 import { downloadProgress, type TransferLimiter } from '@vitascope/process'
 import { markResponseStarted } from '@vitascope/rate-limit'
 import { toWidestNetwork } from '@vitascope/security'
-import type { Logger } from '@vitascope/telemetry'
+import { currentTraceparent, type Logger, TRACEPARENT } from '@vitascope/telemetry'
 import type { Request, RequestHandler, Response } from 'express'
 import { createProxyMiddleware } from 'http-proxy-middleware'
 import { domainError } from '../http/problem.ts'
@@ -86,6 +86,9 @@ function rewriteHeaders(headers: IncomingHttpHeaders, { address, requestId }: Re
   headers.connection = close ? 'close' : 'keep-alive'
   headers['x-forwarded-for'] = address
   headers['x-request-id'] = requestId
+  const traceparent = currentTraceparent()
+  if (traceparent === undefined) delete headers[TRACEPARENT]
+  else headers[TRACEPARENT] = traceparent
 }
 
 function limitFirstByte(outgoing: ClientRequest): void {

@@ -1,0 +1,1 @@
+../../../libs/queue/migrations/0002-work-item-trace.sql
