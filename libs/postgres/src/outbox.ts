@@ -13,6 +13,8 @@ export interface OutboxMessage {
   key: string
   /** A JSON value. */
   payload: unknown
+  /** Trace that the message belongs to. Default: the trace of the transaction. */
+  traceparent?: string | undefined
 }
 
 /**
@@ -106,8 +108,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   return {
-    async enqueue(tx, { topic, key, payload }) {
-      await tx.query('insert into outbox (topic, key, payload) values ($1, $2, $3)', [topic, key, JSON.stringify(payload)])
+    async enqueue(tx, { topic, key, payload, traceparent }) {
+      const columns = ['topic', 'key', 'payload', ...(traceparent === undefined ? [] : ['traceparent'])]
+      const values = [topic, key, JSON.stringify(payload), traceparent].slice(0, columns.length)
+      await tx.query(`insert into outbox (${columns.join(', ')}) values (${values.map((_, index) => `$${index + 1}`).join(', ')})`, values)
       tx.afterCommit(wake)
     },
     start() {

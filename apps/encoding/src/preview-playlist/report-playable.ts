@@ -23,5 +23,12 @@ export async function reportPlayable(tx: Transaction, outbox: Outbox, job: Pick<
   if (reported) return
   for (const key of trackKeys(requirePlan(job))) if (!(await readTrack(tx.query, jobId, key))) return
   await tx.query('update job set is_playable = true where job_id = $1', [jobId])
-  await outbox.enqueue(tx, { topic: JOB_PLAYABLE, key: toQueueKey(jobId), payload: { jobId } satisfies JobPlayable })
+  const key = toQueueKey(jobId)
+  // Segments are added outside of a trace, because there are many. The report belongs to the trace of the job.
+  const [item] = await tx.query<{ traceparent: string | null }>(
+    'select traceparent from work_item where key = $1 order by item_id limit 1',
+    [key],
+  )
+  const traceparent = item?.traceparent ?? undefined
+  await outbox.enqueue(tx, { topic: JOB_PLAYABLE, key, payload: { jobId } satisfies JobPlayable, traceparent })
 }

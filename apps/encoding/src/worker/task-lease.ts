@@ -91,7 +91,9 @@ export function keepLease(work: Client<typeof WorkServiceService>, task: Task, h
     },
     async addFiles(files, signal) {
       const segments = files.map(({ seconds = 0, ...file }) => ({ ...file, seconds }))
-      if (await callWithRetries((call) => work.addSegments({ ...lease, files: segments }, call), signal)) return
+      // A long job has thousands of these calls, which would exceed the size of a trace that receivers store.
+      const add = () => callWithRetries((call) => work.addSegments({ ...lease, files: segments }, call), signal)
+      if (await untraced(add)) return
       lost.abort(new Error('the lease is over'))
       lost.signal.throwIfAborted()
     },
