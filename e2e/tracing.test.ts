@@ -1,9 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { collectorPath, type ReceivedSpan, startCollector, type TestCollector, waitFor } from '@vitascope/testing'
+import type { Api } from './support/api.ts'
+import { kill, listFfmpegs } from './support/nemesis.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { buildTrees, formatTree } from './support/span-tree.ts'
@@ -11,6 +13,9 @@ import { startTestPlatform, type TestPlatform } from './support/test-platform.ts
 import { createTenant, type Tenant, type UploadResponse, waitUntilSettled } from './support/video-steps.ts'
 
 const withCollector = collectorPath() === undefined ? describe.skip : describe
+/** Span of the client, which the tests do not send. */
+const CLIENT_SPAN = '00f067aa0ba902b7'
+const CREATE_JOB = 'vitascope.encoding.v1.JobService/CreateJob'
 
 withCollector('traces', () => {
   let folder: string
@@ -18,14 +23,17 @@ withCollector('traces', () => {
   let platform: TestPlatform
   let sources: SourceServer
   let tenant: Tenant
+  let owner: Api
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sources-'))
     sources = await startSourceServer(folder)
-    await makeSource(folder, 'minute.mp4')
+    for (const kind of ['small.mp4', 'minute.mp4'] as const) await makeSource(folder, kind)
     collector = await startCollector()
+    // Only requests whose traceparent is sampled are recorded.
     platform = await startTestPlatform({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, OTEL_TRACES_SAMPLER: 'parentbased_always_off' })
     tenant = await createTenant(platform.system)
+    owner = platform.withKey(tenant.key)
   }, 240_000)
   afterAll(async () => {
     await platform?.remove()
@@ -34,39 +42,197 @@ withCollector('traces', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  test('one trace leads from the request to each chunk and to the webhook', async () => {
-    const owner = platform.withKey(tenant.key)
-    const received: Record<string, string>[] = []
+  const findTrace = async (traceId: string) => (await collector.spans()).filter((span) => span.traceId === traceId)
+  const sampled = (traceId: string) => ({ traceparent: `00-${traceId}-${CLIENT_SPAN}-01` })
+  const uploadFromUrl = async (file: string, headers: Record<string, string>, fields: Record<string, string> = {}) => {
+    const body = JSON.stringify({ url: `${sources.url}/${file}`, organisation_id: tenant.organisationId, ...fields })
+    const response = await owner.send<UploadResponse>('POST', '/video/upload', {
+      body,
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+    expect(response.status).toBe(200)
+    return response.body.id
+  }
+  /** Registers a webhook. Returns the headers of its calls. */
+  const receiveWebhooks = async (events: readonly string[]) => {
+    const calls: { type: string; traceparent: string | undefined }[] = []
     sources.setHandler('/hook', async (request, response) => {
-      received.push({ traceparent: String(request.headers['traceparent']), body: await text(request) })
+      const { type } = JSON.parse(await text(request)) as { type: string }
+      const { traceparent } = request.headers
+      calls.push({ type, traceparent: typeof traceparent === 'string' ? traceparent : undefined })
       response.end()
     })
-    await owner.post('/webhook', { url: `${sources.url}/hook`, events: ['video.created', 'video.playable', 'video.ready'] })
+    const { status, body } = await owner.post<{ webhook_id: string }>('/webhook', { url: `${sources.url}/hook?secret=of-the-url`, events })
+    expect(status).toBe(201)
+    return { calls, remove: () => owner.delete(`/webhook/${body.webhook_id}`) }
+  }
+
+  test('one trace leads from the request to each chunk and to the webhook', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
-    const { status, body } = await owner.send<UploadResponse>('POST', '/video/upload', {
-      body: JSON.stringify({ url: `${sources.url}/minute.mp4`, organisation_id: tenant.organisationId }),
-      headers: { 'content-type': 'application/json', traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
+    const hook = await receiveWebhooks(['video.created', 'video.playable', 'video.ready'])
+    const id = await uploadFromUrl('minute.mp4', sampled(traceId), { name: 'Title of the video' })
+    expect((await waitUntilSettled(owner, id)).status.status).toBe('ok')
+    await waitFor(async () => (await findTrace(traceId)).filter(({ name }) => name === 'deliver webhook').length === 3, {
+      timeout: 30_000,
+      describe: 'the spans of three webhooks',
     })
+    await hook.remove()
+    const spans = await findTrace(traceId)
+    const trees = buildTrees(spans)
+    const isShown = ({ name }: ReceivedSpan) => !/^(begin|commit|select|insert|update|delete|rollback)\b|AuditService|ReportJob/.test(name)
+    expect(formatTree(trees, isShown)).toEqual([
+      'gateway: POST /v2/video/upload',
+      '  gateway: vitascope.catalogue.v1.VideoService/UploadVideo',
+      '    catalogue: vitascope.catalogue.v1.VideoService/UploadVideo',
+      '      catalogue: deliver webhook',
+      '      catalogue: send job.created',
+      `        catalogue: ${CREATE_JOB}`,
+      `          encoding: ${CREATE_JOB}`,
+      '            encoding: send job.playable',
+      '              catalogue: deliver webhook',
+      '            encoding: task fetch',
+      ...['audio', 'encode'].flatMap((kind) => [
+        `            worker: task ${kind}`,
+        '              worker: ffmpeg',
+        '              worker: vitascope.encoding.v1.WorkService/CompleteTask',
+        '                encoding: vitascope.encoding.v1.WorkService/CompleteTask',
+      ]),
+      '            worker: task package',
+      '              worker: ffmpeg',
+      '              worker: ffprobe',
+      '              worker: vitascope.encoding.v1.WorkService/CompleteTask',
+      '                encoding: vitascope.encoding.v1.WorkService/CompleteTask',
+      '                  encoding: send job.ended',
+      '                    catalogue: deliver webhook',
+      '            worker: task probe',
+      '              worker: ffmpeg',
+      '              worker: ffprobe',
+      '              worker: vitascope.encoding.v1.WorkService/CompleteTask',
+      '                encoding: vitascope.encoding.v1.WorkService/CompleteTask',
+    ])
+    expect(trees.map(({ span }) => span.parentSpanId)).toEqual([CLIENT_SPAN])
+
+    const chunks = spans.filter(({ name }) => name === 'task encode')
+    const numbers = chunks.map(({ attributes }) => Number(attributes['vitascope.chunk'])).sort((a, b) => a - b)
+    expect(numbers.length).toBeGreaterThan(2)
+    expect(numbers).toEqual(numbers.map((_, index) => index))
+    for (const { spanId } of chunks)
+      expect(spans.filter(({ name, parentSpanId }) => name === 'ffmpeg' && parentSpanId === spanId).length).toBe(1)
+
+    const listStatements = (service: string, name: string) => {
+      const ids = new Set(spans.filter((span) => span.service === service && span.name === name).map(({ spanId }) => spanId))
+      return spans.filter(({ parentSpanId }) => ids.has(parentSpanId)).map((span) => span.name)
+    }
+    expect(listStatements('catalogue', 'vitascope.catalogue.v1.VideoService/UploadVideo')).toEqual(
+      expect.arrayContaining(['begin', 'insert media', 'insert video', 'insert job', 'insert outbox', 'commit']),
+    )
+    expect(listStatements('encoding', CREATE_JOB)).toEqual(expect.arrayContaining(['insert job', 'insert work_item', 'commit']))
+
+    const deliveries = spans.filter(({ name }) => name === 'deliver webhook').map(({ spanId }) => `00-${traceId}-${spanId}-01`)
+    expect(hook.calls.map(({ type }) => type).sort()).toEqual(['video.created', 'video.playable', 'video.ready'])
+    expect(hook.calls.map(({ traceparent }) => traceparent).sort()).toEqual(deliveries.sort())
+
+    const request = spans.find(({ name }) => name === 'POST /v2/video/upload')
+    expect(request?.attributes).toEqual({
+      'http.request.method': 'POST',
+      'http.route': '/v2/video/upload',
+      'http.response.status_code': 200,
+    })
+    const lines = platform.log().split('\n')
+    expect(lines.filter((line) => line.includes('gateway') && line.includes(`"span_id":"${request?.spanId}"`)).length).toBe(1)
+    const ended = lines.filter((line) => line.includes('task ended') && line.includes(`"trace_id":"${traceId}"`))
+    expect(ended.length).toBe(chunks.length + 3)
+  }, 240_000)
+
+  test('a file in a form has one trace too', async () => {
+    const traceId = '11111111111111111111111111111111'
+    const form = new FormData()
+    form.append('organisation_id', tenant.organisationId)
+    form.append('file', new Blob([new Uint8Array(await readFile(join(folder, 'small.mp4')))]), 'clip.mp4')
+    const { status, body } = await owner.send<UploadResponse>('POST', '/video/upload', { body: form, headers: sampled(traceId) })
     expect(status).toBe(200)
     expect((await waitUntilSettled(owner, body.id)).status.status).toBe('ok')
-    await waitFor(() => received.length === 3, { timeout: 30_000, describe: 'three webhooks' })
-    const findTrace = async () => (await collector.spans()).filter((span) => span.traceId === traceId)
-    await waitFor(async () => (await findTrace()).filter(({ name }) => name === 'deliver webhook').length === 3, { timeout: 10_000 })
-    const isShown = ({ name }: ReceivedSpan) => !/^(begin|select|update|delete|insert|commit)/.test(name)
-    console.log(formatTree(buildTrees(await findTrace()), isShown).join('\n'))
-    console.log(
-      (await findTrace()).length,
-      received,
-      (await findTrace())
-        .filter(({ name }) => !/^(begin|select|update|delete|insert|commit)/.test(name))
-        .map(({ attributes, name }) => JSON.stringify([name, attributes]))
-        .join('\n'),
-      platform
-        .log()
-        .split('\n')
-        .filter((line) => line.includes(traceId))
-        .slice(0, 10)
-        .join('\n'),
+    await waitFor(async () => (await findTrace(traceId)).some(({ name }) => name === 'send job.ended'), { timeout: 30_000 })
+    const spans = await findTrace(traceId)
+    const [tree, ...others] = buildTrees(spans)
+    expect([tree?.span.name, others]).toEqual(['POST /v2/video/upload', []])
+    const put = spans.find(({ name }) => name === 'PUT /file')
+    expect([put?.service, put?.parentSpanId]).toEqual(['encoding', tree?.span.spanId])
+    expect(spans.filter(({ parentSpanId }) => parentSpanId === put?.spanId).map(({ name }) => name)).toContain('insert upload')
+  }, 120_000)
+
+  test('killing encoding and the worker during a job keeps one trace', async () => {
+    const traceId = '22222222222222222222222222222222'
+    const id = await uploadFromUrl('minute.mp4', sampled(traceId))
+    for (const name of ['encoding', 'worker']) {
+      await waitFor(() => listFfmpegs(platform.pid('worker')).length > 0, { timeout: 60_000, describe: 'ffmpeg to start' })
+      // The spans of the acceptance are sent within a second.
+      await waitFor(async () => (await findTrace(traceId)).some((span) => span.name === CREATE_JOB && span.service === 'encoding'))
+      expect(kill(platform, name)).toBe(true)
+    }
+    expect((await waitUntilSettled(owner, id)).status.status).toBe('ok')
+    await waitFor(async () => (await findTrace(traceId)).some(({ name }) => name === 'send job.ended'), { timeout: 30_000 })
+    const spans = await findTrace(traceId)
+    const accepted = spans.find(({ name, service }) => name === CREATE_JOB && service === 'encoding')
+    const tasks = spans.filter(({ name }) => /^task /.test(name))
+    expect(new Set(tasks.map(({ name }) => name))).toEqual(
+      new Set(['task fetch', 'task probe', 'task audio', 'task encode', 'task package']),
     )
+    expect(new Set(tasks.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set([accepted?.spanId]))
+    // A parent can be missing only if its process was killed before it had sent it.
+    const [request, ...orphans] = buildTrees(spans).sort((a, b) => Number(a.span.startTime - b.span.startTime))
+    expect(request?.span.name).toBe('POST /v2/video/upload')
+    for (const { span } of orphans) expect(['encoding', 'worker', 'catalogue']).toContain(span.service)
+    const fences = spans.map(({ attributes }) => attributes['vitascope.fence']).filter((fence) => fence !== undefined)
+    expect(new Set(fences).size).toBe(fences.length)
   }, 240_000)
+
+  test('requests without a sampled traceparent are not recorded, and pass their trace on to webhooks', async () => {
+    const traceId = '33333333333333333333333333333333'
+    const hook = await receiveWebhooks(['video.created'])
+    await uploadFromUrl('small.mp4', { traceparent: `00-${traceId}-${CLIENT_SPAN}-00` })
+    await waitFor(() => hook.calls.length === 1, { timeout: 30_000, describe: 'the webhook' })
+    expect(hook.calls[0]?.traceparent).toBe(`00-${traceId}-${CLIENT_SPAN}-00`)
+    await uploadFromUrl('small.mp4', { traceparent: '00-not-a-traceparent-01' })
+    await waitFor(() => hook.calls.length === 2, { timeout: 30_000, describe: 'the webhook' })
+    expect(hook.calls[1]?.traceparent).toBeUndefined()
+    await hook.remove()
+    const known = ['4bf92f3577b34da6a3ce929d0e0e4736', '11111111111111111111111111111111', '22222222222222222222222222222222']
+    expect([...new Set((await collector.spans()).map((span) => span.traceId))].sort()).toEqual(known.sort())
+  }, 120_000)
+
+  test('spans have no keys, texts, paths, queries or addresses', async () => {
+    const traceId = '44444444444444444444444444444444'
+    const headers = sampled(traceId)
+    const password = 'password-of-the-video'
+    const email = 'person@example.org'
+    await owner.send('GET', `/video?search=word-of-the-query&api_key=${tenant.key}`, { headers })
+    await owner.send('GET', '/video/123456789012345', { headers })
+    await owner.send('GET', '/no/such/path-of-the-request', { headers })
+    const json = { 'content-type': 'application/json', ...headers }
+    const user = { email, first_name: 'Firstname', last_name: 'Lastname', user_type: 'nonsense', organisation_id: tenant.organisationId }
+    await platform.system.send('POST', '/user', { body: JSON.stringify(user), headers: json })
+    await owner.send('POST', '/video/authenticate', { body: JSON.stringify({ password }), headers: json })
+    const id = await uploadFromUrl('small.mp4', headers, { name: 'Title of a text' })
+    await waitUntilSettled(owner, id)
+    await waitFor(async () => (await findTrace(traceId)).some(({ name }) => name === 'send job.ended'), { timeout: 30_000 })
+    const received = await collector.text()
+    const { port } = new URL(sources.url)
+    const secrets = [tenant.key, 'system-key-of-the-tests', 'word-of-the-query', 'path-of-the-request', '123456789012345', password, email]
+    for (const secret of [
+      ...secrets,
+      'Firstname',
+      'Title of',
+      'of-the-url',
+      '127.0.0.1',
+      `:${port}`,
+      'traceparent',
+      folder,
+      platform.dataDir,
+    ]) {
+      expect([secret, received.includes(secret)]).toEqual([secret, false])
+    }
+    const keys = new Set((await collector.spans()).flatMap(({ attributes }) => Object.keys(attributes)))
+    expect([...keys].filter((key) => !/^(http|rpc|db|messaging|process|error|vitascope)\./.test(key))).toEqual([])
+  }, 120_000)
 })

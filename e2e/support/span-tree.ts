@@ -1,6 +1,6 @@
 import type { ReceivedSpan } from '@vitascope/testing'
 
-/** A span with its children, in the order of their start. */
+/** A span with its children. */
 export interface SpanNode {
   span: ReceivedSpan
   children: SpanNode[]
@@ -10,7 +10,7 @@ export interface SpanNode {
 export function buildTrees(spans: readonly ReceivedSpan[]): SpanNode[] {
   const nodes = new Map(spans.map((span) => [span.spanId, { span, children: [] } as SpanNode]))
   const roots: SpanNode[] = []
-  for (const node of [...nodes.values()].sort((a, b) => Number(a.span.startTime - b.span.startTime))) {
+  for (const node of nodes.values()) {
     const siblings = nodes.get(node.span.parentSpanId)?.children ?? roots
     siblings.push(node)
   }
@@ -19,13 +19,20 @@ export function buildTrees(spans: readonly ReceivedSpan[]): SpanNode[] {
 
 /**
  * Returns the tree as indented lines `SERVICE: NAME`. `isShown` selects the spans; children of a
- * hidden span move to its parent. Equal neighbours are one line.
+ * hidden span move to its parent. Siblings are in the order of their text, and equal ones are one.
  */
-export function formatTree(nodes: readonly SpanNode[], isShown: (span: ReceivedSpan) => boolean = () => true, depth = 0): string[] {
-  const lines = nodes.flatMap((node) => {
-    if (!isShown(node.span)) return formatTree(node.children, isShown, depth)
-    const line = `${'  '.repeat(depth)}${node.span.service}: ${node.span.name}`
-    return [line, ...formatTree(node.children, isShown, depth + 1)]
+export function formatTree(nodes: readonly SpanNode[], isShown: (span: ReceivedSpan) => boolean): string[] {
+  return formatTexts(nodes, isShown).flatMap((text) => text.split('\n'))
+}
+
+function formatTexts(nodes: readonly SpanNode[], isShown: (span: ReceivedSpan) => boolean): string[] {
+  const texts = nodes.flatMap(({ span, children }) => {
+    const below = formatTexts(children, isShown)
+    return isShown(span) ? [[`${span.service}: ${span.name}`, ...below.map(indent)].join('\n')] : below
   })
-  return lines.filter((line, index) => line !== lines[index - 1])
+  return [...new Set(texts)].sort()
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, '  ')
 }

@@ -196,8 +196,8 @@ function toActiveSpan(span: Span): ActiveSpan {
   return { setAttributes: (attributes) => void span.setAttributes({ ...attributes }) }
 }
 
-/** Returns the reason of a domain error, the code of a system or database error, or the name of the error. */
+/** Returns the reason of a domain error, the kind or code of another one, or its name. */
 function errorType(error: unknown): string {
-  const { reason, code, name } = error as { reason?: unknown; code?: unknown; name?: unknown }
-  return [reason, code, name].find((value): value is string => typeof value === 'string' && /^[\w.]{1,64}$/.test(value)) ?? 'error'
+  const { reason, kind, code, name } = error as { reason?: unknown; kind?: unknown; code?: unknown; name?: unknown }
+  return [reason, kind, code, name].find((value): value is string => typeof value === 'string' && /^[\w.]{1,64}$/.test(value)) ?? 'error'
 }
