@@ -114,7 +114,7 @@ function lastPart(name: string): string {
 function toJsonType(value: unknown, name: string): string {
   if (Array.isArray(value)) return 'array'
   if (Number.isInteger(value)) return 'integer'
-  if (['string', 'boolean', 'object'].includes(typeof value) && value !== null) return typeof value
+  if (['string', 'number', 'boolean', 'object'].includes(typeof value) && value !== null) return typeof value
   throw new Error(`values.yaml: ${name} has no default from which its type follows`)
 }
 

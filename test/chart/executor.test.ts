@@ -67,7 +67,7 @@ describeChart('the Kubernetes executor', () => {
       nodeSelector: { kind: 'encoder' },
     })
     const secrets = (spec.volumes ?? []).flatMap(({ secret }) => (secret?.secretName ? [secret.secretName] : []))
-    expect(secrets.sort()).toEqual(['encode-keys', 'encode-objects', 'videos-vitascope-encode-tls'])
+    expect(secrets.sort()).toEqual(['encode-keys', 'encode-objects', 'encode-tracing', 'videos-vitascope-encode-tls'])
     expect(find(manifests(), 'ServiceAccount', 'encode')).toMatchObject({
       metadata: { namespace: 'encode' },
       automountServiceAccountToken: false,
@@ -106,7 +106,7 @@ describeChart('the Kubernetes executor', () => {
     expect(find(manifests(), 'ValidatingAdmissionPolicyBinding', 'encode').spec).toMatchObject({ validationActions: ['Deny'] })
   })
 
-  test('pods of Jobs only reach encoding and the object store, and encoding also reaches the API server', () => {
+  test('pods of Jobs only reach encoding, the object store and the receiver of traces, and encoding also reaches the API server', () => {
     const { egress, policyTypes, ingress, podSelector } = find(manifests(), 'NetworkPolicy', 'encode').spec as {
       egress: { ports?: { port: number }[]; to: { namespaceSelector?: { matchLabels: object }; ipBlock?: object }[] }[]
       policyTypes: string[]
@@ -122,6 +122,7 @@ describeChart('the Kubernetes executor', () => {
       '{"kubernetes.io/metadata.name":"kube-system"} 53',
       '{"kubernetes.io/metadata.name":"vitascope"} 50051',
       { cidr: '192.0.2.12/32' },
+      '{"kubernetes.io/metadata.name":"monitoring"} 4318',
     ])
     const encoding = JSON.stringify(find(manifests(), 'NetworkPolicy', 'encoding').spec)
     expect(encoding).toContain('"kubernetes.io/metadata.name":"encode"')
@@ -157,10 +158,11 @@ describeChart('the Kubernetes executor', () => {
 
   test('a changed instance name also changes the owner, so that an upgrade removes Jobs of the old instance', () => {
     const folder = mkdtempSync(join(tmpdir(), 'vitascope-values-'))
-    // The chart of the previous version has one secret for all components.
+    // The chart of the previous version has one secret for all components, and no traces.
     const former = join(folder, 'values.yaml')
     const text = readFileSync(valueSets['jobs'] ?? '', 'utf8')
-    writeFileSync(former, text.replace(/existingSecrets: \{[^}]*\}/, 'existingSecret: videos-objects'))
+    const withoutTraces = text.replaceAll(/^tracing: .*$|^ +tracing: \[.*$|^ +ports: \{ tracing.*$|, tracing: encode-tracing/gm, '')
+    writeFileSync(former, withoutTraces.replace(/existingSecrets: \{[^}]*\}/, 'existingSecret: videos-objects'))
     const names = (of: string, values = valueSets['jobs'] ?? '') => {
       const { out } = helm(['template', 'videos', of, '--namespace', 'vitascope', '--values', values])
       return ['INSTANCE', 'OWNER'].map((name) => new RegExp(`VITASCOPE_KUBERNETES_${name}\\n\\s+value: "(.+)"`).exec(out)?.[1] ?? '')

@@ -180,6 +180,8 @@ describeChart('values that cannot work', () => {
     ],
     ['Redis without a network peer', { networkPolicy: { peers: { redis: [] } } }, 'set `networkPolicy.peers.redis`'],
     ['an identity provider without a network peer', { networkPolicy: { peers: { oidc: [] } } }, 'set `networkPolicy.peers.oidc`'],
+    ['traces without a network peer', { tracing: { endpoint: 'http://collector:4318' } }, 'set `networkPolicy.peers.tracing`'],
+    ['a receiver of traces without a scheme', { tracing: { endpoint: 'collector:4318' } }, "at '/tracing/endpoint'"],
     ['an identity provider without TLS', { oidc: { issuer: 'http://id.example.org' } }, "at '/oidc/issuer'"],
     ['a mail server without a network peer', { networkPolicy: { peers: { mail: [] } } }, 'set `networkPolicy.peers.mail`'],
   ])('rejects %s', (_, values, sentence) => {
@@ -192,6 +194,12 @@ describeChart('values that cannot work', () => {
     const otherValues = { catalogue: { database: { existingSecret: 'catalogue-database' } } }
     expect(renderError(['cloudnativepg'], otherValues)).toContain(
       'set `networkPolicy.peers.database` to the address of the database of catalogue',
+    )
+  })
+
+  test('rejects Jobs without the secret of the headers of traces', () => {
+    expect(renderError(['jobs'], { encoding: { executor: { kubernetes: { secrets: { tracing: '' } } } } })).toContain(
+      'set `encoding.executor.kubernetes.secrets.tracing`',
     )
   })
 

@@ -112,6 +112,23 @@ describeChart('the network', () => {
     expect(readSettings(render(['production']), 'gateway')).not.toHaveProperty('VITASCOPE_REDIS_SENTINEL_NAME')
   })
 
+  test('all pods, those of Jobs too, may connect to the receiver of traces only on its port', () => {
+    const manifests = render(['jobs'])
+    for (const name of [...components.filter((component) => component !== 'web'), 'encode']) {
+      const rules = findPolicy(manifests, name).egress.filter(({ to = [] }) =>
+        to.some(({ podSelector }) => podSelector?.matchLabels['app'] === 'collector'),
+      )
+      expect([name, rules.map(({ ports }) => ports)]).toEqual([name, [[{ port: 4318, protocol: 'TCP' }]]])
+    }
+    expect(readSettings(manifests, 'gateway')).toMatchObject({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.monitoring:4318',
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.05',
+      OTEL_EXPORTER_OTLP_HEADERS_FILE: '/etc/vitascope/tracing/headers',
+    })
+    expect(Object.keys(readSettings(production(), 'gateway')).filter((name) => name.startsWith('OTEL_'))).toEqual([])
+  })
+
   test.each(components)('%s accepts ingress only from its documented callers, and from readers of metrics', (component) => {
     const { ingress } = findPolicy(production(), component)
     const callers = ingress.flatMap(({ from = [], ports = [] }) =>

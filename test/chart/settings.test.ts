@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
+import { readProcessSettings } from '@vitascope/process'
 import { makeTokenKeys } from '@vitascope/security'
 import { SIGNERS, testSigningKey, toPublicKey } from '@vitascope/testing/principal-keys'
 import {
@@ -42,6 +43,7 @@ const contents: Record<string, string> = {
   'sentinel/password': 'a password',
   'redis/url': 'redis://:secret@redis:6379',
   'oidc/client-secret': 'a secret of a client',
+  'tracing/headers': 'authorization=Bearer%20secret',
   'mail/url': 'smtp://me:secret@mail:587',
   'storage/access-key-id': 'me',
   'storage/secret-access-key': 'secret',
@@ -66,7 +68,7 @@ describeChart('settings', () => {
         const root = join(folder, set, name)
         placeFiles(root, container, pod, manifests)
         const { env, readNames } = watchEnvironment(container, root)
-        expect(() => read(env)).not.toThrow()
+        expect(() => [read(env), readProcessSettings(env)]).not.toThrow()
         const input = (container.env ?? []).map((variable) => variable.name)
         expect([name, ...input.filter((variable) => !readNames.has(variable) && !otherSettings.includes(variable))]).toEqual([name])
       }

@@ -182,7 +182,9 @@ validates single values.
 {{- if or (not $jobs.namespace) (eq $jobs.namespace .Release.Namespace) }}
 - Jobs require a separate namespace other than {{ .Release.Namespace }}: set `encoding.executor.kubernetes.namespace`
 {{- end }}
-{{- range $key := include "vitascope.hasStorageKeys" . | empty | ternary (list "keys") (list "keys" "storage") }}
+{{- $required := include "vitascope.hasStorageKeys" . | empty | ternary (list "keys") (list "keys" "storage") }}
+{{- if include "vitascope.hasTraceHeaders" . }}{{ $required = append $required "tracing" }}{{ end }}
+{{- range $key := $required }}
 {{- if not (get $jobs.secrets $key) }}
 - pods of Jobs cannot read secrets of {{ $.Release.Namespace }}: set `encoding.executor.kubernetes.secrets.{{ $key }}` to a secret in the namespace of the Jobs
 {{- end }}
@@ -217,6 +219,9 @@ validates single values.
 {{- end }}
 {{- if and (has "oidc" $reached) $v.oidc.issuer (not $peers.oidc) }}
 - network policies deny all connections that are not listed: set `networkPolicy.peers.oidc` to the address of the identity provider, {{ $example }}
+{{- end }}
+{{- if and $v.tracing.endpoint (not $peers.tracing) }}
+- network policies deny all connections that are not listed: set `networkPolicy.peers.tracing` to the address of the receiver of traces, {{ $example }}
 {{- end }}
 {{- if and $v.encoding.enabled (eq $v.encoding.executor.kind "kubernetes") (not $peers.kubernetesApi) }}
 - network policies deny all connections that are not listed: set `networkPolicy.peers.kubernetesApi` to the address of the API server, {{ $example }}

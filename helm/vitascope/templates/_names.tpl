@@ -134,11 +134,18 @@ Kubernetes Jobs are in another namespace: (dict "root" $ "name" "worker" "jobs" 
 keys: {{ $secrets.keys }}
 storage: {{ $secrets.storage }}
 tls: {{ $secrets.tls | default (printf "%s-tls" (include "vitascope.jobsName" .root)) }}
+tracing: {{ $secrets.tracing }}
 {{- else }}
 keys: {{ include "vitascope.keysSecret" .root }}
 storage: {{ get .root.Values.storage.s3.existingSecrets .name }}
 tls: {{ include "vitascope.tlsSecret" . }}
+tracing: {{ .root.Values.tracing.existingSecret }}
 {{- end }}
+{{- end }}
+
+{{/* Non-empty if requests to the receiver of traces have headers of a secret. */}}
+{{- define "vitascope.hasTraceHeaders" -}}
+{{- if and .Values.tracing.endpoint .Values.tracing.existingSecret }}yes{{ end }}
 {{- end }}
 
 {{/* Returns the name of the objects for Kubernetes Jobs. */}}

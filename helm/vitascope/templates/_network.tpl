@@ -162,6 +162,7 @@ webhooks: (dict "root" $ "name" "encoding").
 {{- if eq . "public" }}{{ $systems = append $systems "proxy" }}{{ end }}
 {{- if eq . "storage" }}{{ $systems = append $systems "identity" }}{{ end }}
 {{- end }}
+{{- $systems = append $systems "tracing" }}
 {{- toYaml $systems }}
 {{- end }}
 
@@ -208,6 +209,10 @@ webhooks: (dict "root" $ "name" "encoding").
 {{- else if and (eq .system "oidc") $values.oidc.issuer }}
 - to:
     {{- toYaml $peers.oidc | nindent 4 }}
+  {{- include "vitascope.peerPorts" . | nindent 2 }}
+{{- else if and (eq .system "tracing") $values.tracing.endpoint }}
+- to:
+    {{- toYaml $peers.tracing | nindent 4 }}
   {{- include "vitascope.peerPorts" . | nindent 2 }}
 {{- else if eq .system "public" }}
 # The ports and networks that libs/fetch allows. libs/fetch also checks each address itself.

@@ -83,6 +83,9 @@ secrets, and writable folders.
 {{- if and (has "public" $row.egress) .root.Values.proxy.existingSecret }}
 - { name: proxy, mountPath: /etc/vitascope/proxy, readOnly: true }
 {{- end }}
+{{- if include "vitascope.hasTraceHeaders" .root }}
+- { name: tracing, mountPath: /etc/vitascope/tracing, readOnly: true }
+{{- end }}
 {{- if and (has "oidc" $row.egress) .root.Values.oidc.existingSecret }}
 - { name: oidc, mountPath: /etc/vitascope/oidc, readOnly: true }
 {{- end }}
@@ -207,6 +210,14 @@ secrets, and writable folders.
     defaultMode: 0440
     items:
       - { key: {{ $root.Values.proxy.key }}, path: url }
+{{- end }}
+{{- if include "vitascope.hasTraceHeaders" $root }}
+- name: tracing
+  secret:
+    secretName: {{ $secrets.tracing }}
+    defaultMode: 0440
+    items:
+      - { key: {{ $root.Values.tracing.key }}, path: headers }
 {{- end }}
 {{- if and (has "oidc" $row.egress) $root.Values.oidc.existingSecret }}
 - name: oidc

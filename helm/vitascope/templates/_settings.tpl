@@ -78,6 +78,7 @@ VITASCOPE_ENCODING_UPLOAD_URL: {{ printf "%s://%s" $scheme $address | quote }}
 VITASCOPE_{{ upper (first $callee) }}_URL: {{ printf "%s://%s" $scheme $address | quote }}
 {{- end }}
 {{- end }}
+{{- include "vitascope.settingsOfTraces" $root }}
 VITASCOPE_SIGNING_KEY_FILE: /etc/vitascope/keys/signing-key
 {{- if (fromYaml (include "vitascope.signersOfCallers" .)).names }}
 VITASCOPE_PUBLIC_KEYS_DIR: /etc/vitascope/public-keys
@@ -116,6 +117,20 @@ VITASCOPE_SCRATCH_DIR: /var/lib/vitascope/scratch
 {{- if ne $root.Values.tls.mode "none" }}
 VITASCOPE_TLS_DIR: /etc/vitascope/tls
 VITASCOPE_TLS_CALLERS: {{ (fromYaml (include "vitascope.callers" .)).names | join "," | quote }}
+{{- end }}
+{{- end }}
+
+{{- define "vitascope.settingsOfTraces" -}}
+{{- with .Values.tracing }}
+{{- if .endpoint }}
+OTEL_EXPORTER_OTLP_ENDPOINT: {{ .endpoint | quote }}
+OTEL_TRACES_SAMPLER: {{ .sampler }}
+OTEL_TRACES_SAMPLER_ARG: {{ .ratio }}
+VITASCOPE_CLIENT_TRACES_PER_SECOND: {{ .clientTracesPerSecond | int64 }}
+{{- if .existingSecret }}
+OTEL_EXPORTER_OTLP_HEADERS_FILE: /etc/vitascope/tracing/headers
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -1,5 +1,6 @@
-import { readDatabaseConfig } from '@vitascope/config'
+import { readDatabaseConfig, recordSettings } from '@vitascope/config'
 import { readPlatformConfig } from '@vitascope/platform'
+import { readProcessSettings } from '@vitascope/process'
 import { readConfig as readAnalytics } from '../../../apps/analytics/src/config.ts'
 import { readAuthConfig } from '../../../apps/auth/src/config.ts'
 import { readConfig as readCatalogue } from '../../../apps/catalogue/src/config.ts'
@@ -36,4 +37,4 @@ export const readers: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknow
 }
 
 /** Settings that every process reads in addition to its own settings (libs/process). */
-export const readByAll: readonly string[] = ['VITASCOPE_LOG_LEVEL', 'VITASCOPE_DRAIN_SECONDS']
+export const readByAll: readonly string[] = [...recordSettings(() => readProcessSettings({})).names]
