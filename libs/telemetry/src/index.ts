@@ -1,6 +1,6 @@
 export { createLogger, type Logger } from './log.ts'
 export { createMetrics, type Metrics, observeConnections, observeStorage, serveMetrics } from './metrics.ts'
-export { SAMPLERS, startTracing, type TraceSettings } from './start-tracing.ts'
+export { startTracing } from './start-tracing.ts'
 export {
   type ActiveSpan,
   bindTrace,
@@ -12,3 +12,4 @@ export {
   tracedListener,
   untraced,
 } from './trace.ts'
+export { SAMPLERS, type TraceSettings } from './trace-settings.ts'

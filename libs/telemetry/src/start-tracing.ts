@@ -1,28 +1,6 @@
 import type { Logger } from './log.ts'
 import { setTracing } from './trace.ts'
-
-export const SAMPLERS = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const
-
-/** Settings of the traces of a process. The exporter reads further `OTEL_EXPORTER_OTLP_…` variables itself. */
-export interface TraceSettings {
-  sampler: (typeof SAMPLERS)[number]
-  /** Share of the traces that are recorded, 0 to 1, with `traceidratio` and `parentbased_traceidratio`. */
-  ratio: number
-  /** Requests per second whose client may decide that they are recorded. */
-  clientTracesPerSecond: number
-  /** `OTEL_EXPORTER_OTLP_HEADERS`. */
-  headers: string | undefined
-  scheduleDelayMs: number
-  maxQueueSize: number
-  maxBatchSize: number
-}
+import type { TraceSettings } from './trace-settings.ts'
 
 /** Time limit for the last spans at the end of a process. */
 const FLUSH_TIMEOUT_MS = 2_000

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { trace } from '@opentelemetry/api'
 import { createLogger } from './log.ts'
-import type { TraceSettings } from './start-tracing.ts'
 import { currentTraceparent, setTracing, traced, tracedFrom, traceLogFields, untraced } from './trace.ts'
 import { createSdk } from './trace-sdk.ts'
+import type { TraceSettings } from './trace-settings.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'

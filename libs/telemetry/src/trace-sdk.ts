@@ -16,8 +16,8 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import type { Logger } from './log.ts'
-import type { TraceSettings } from './start-tracing.ts'
 import type { SpanOutcome, Tracing } from './trace.ts'
+import type { TraceSettings } from './trace-settings.ts'
 
 /** Interval in ms of the log lines about spans that could not be sent. */
 const FAILURE_LOG_MS = 60_000
