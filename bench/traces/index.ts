@@ -1,0 +1,112 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { parseArgs } from 'node:util'
+import { requestsPerSecond } from '../bytes/wrk.ts'
+import { endOnSignal } from '../end-on-signal.ts'
+import type { ReportFigure } from '../figure.ts'
+import { type FilledPlatform, startFilledPlatform } from '../overload/filled-platform.ts'
+import { cpuSeconds } from '../process-cpu.ts'
+import { median, medianRatio } from '../ratio.ts'
+
+/** More connections would be rejected while other programs use the machine. */
+const CONNECTIONS = 8
+const MAX_OVERHEAD = 1.03
+const SIDES = ['traced', 'plain'] as const
+type Side = (typeof SIDES)[number]
+const PROCESSES = ['gateway', 'auth', 'catalogue']
+
+interface Row {
+  row: string
+  title: string
+  request(side: FilledPlatform): { paths: string[]; headers: Record<string, string> }
+}
+
+const ROWS: readonly Row[] = [
+  {
+    ...{ row: 'guest', title: 'GET /v2/video/{id} without a key' },
+    request: ({ filled }) => ({ paths: filled.map(({ videoId }) => `/v2/video/${videoId}`), headers: {} }),
+  },
+  {
+    ...{ row: 'list', title: 'GET /v2/video?limit=20 with a key' },
+    request: ({ filled }) => ({
+      paths: ['/v2/video?limit=20'],
+      headers: { authorization: `Basic ${Buffer.from(`${filled[0]?.keys[0]}:x`).toString('base64')}` },
+    }),
+  },
+]
+
+/**
+ * Compares the CPU time of requests of a platform that records 10 % of them with that of a platform
+ * without traces. CPU time depends less on other load of the machine than rates.
+ */
+export async function bench(args: string[], report: ReportFigure): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      pairs: { type: 'string', default: '9' },
+      seconds: { type: 'string', default: '4' },
+      ratio: { type: 'string', default: '0.1' },
+    },
+  })
+  const [pairs, seconds] = [Number(values.pairs), Number(values.seconds)]
+  if (!pairs || !seconds || !(Number(values.ratio) > 0)) throw new Error('--pairs, --seconds and --ratio must be numbers above 0')
+  const receiver = await startReceiver()
+  const traced = await startFilledPlatform(20, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: values.ratio,
+  })
+  endOnSignal(traced.stop)
+  const plain = await startFilledPlatform(20)
+  endOnSignal(plain.stop)
+  const sides: Record<Side, FilledPlatform> = { traced, plain }
+  try {
+    for (const { row, title, request } of ROWS) {
+      const rates: Record<Side, number[]> = { traced: [], plain: [] }
+      const microseconds: Record<Side, number[]> = { traced: [], plain: [] }
+      // The first round is not counted. It fills caches and prepares statements.
+      for (let pair = 0; pair <= pairs; pair++) {
+        for (const side of pair % 2 ? SIDES : SIDES.toReversed()) {
+          const { platform } = sides[side]
+          const cpu = () => PROCESSES.map((name) => cpuSeconds(platform.pid(name))).reduce((sum, seconds) => sum + seconds, 0)
+          const before = cpu()
+          const rate = await requestsPerSecond({ origin: platform.url, ...request(sides[side]), connections: CONNECTIONS, seconds })
+          if (pair === 0) continue
+          rates[side].push(rate)
+          microseconds[side].push(((cpu() - before) * 1e6) / (rate * seconds))
+        }
+      }
+      report({
+        ...{ row, title: `CPU time of ${title}, ${Number(values.ratio) * 100} % recorded, against no traces` },
+        value: medianRatio(microseconds.traced.map((time, index) => time / (microseconds.plain[index] ?? 1))),
+        goal: { atMost: MAX_OVERHEAD },
+        detail: SIDES.map((side) => `${side} ${Math.round(median(microseconds[side]))} µs, ${Math.round(median(rates[side]))}/s`).join(
+          '; ',
+        ),
+      })
+    }
+    if (receiver.requests() === 0) throw new Error('the receiver got no spans')
+  } finally {
+    await plain.stop()
+    await traced.stop()
+    receiver.close()
+  }
+}
+
+/** Starts a receiver that accepts everything and stores nothing. */
+async function startReceiver(): Promise<{ url: string; requests(): number; close(): void }> {
+  let requests = 0
+  const server = createServer((request, response) => {
+    requests++
+    request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests: () => requests,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
