@@ -7,6 +7,7 @@ import type { ReportFigure } from '../figure.ts'
 import { type FilledPlatform, startFilledPlatform } from '../overload/filled-platform.ts'
 import { cpuSeconds } from '../process-cpu.ts'
 import { median, medianRatio } from '../ratio.ts'
+import { measureSpanCost } from './span-cost.ts'
 
 /** More connections would be rejected while other programs use the machine. */
 const CONNECTIONS = 8
@@ -51,6 +52,16 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
   const [pairs, seconds] = [Number(values.pairs), Number(values.seconds)]
   if (!pairs || !seconds || !(Number(values.ratio) > 0)) throw new Error('--pairs, --seconds and --ratio must be numbers above 0')
   const receiver = await startReceiver()
+  for (const statements of [0, 8]) {
+    report({
+      ...{
+        row: `spans-${statements + 1}`,
+        unit: 'µs',
+        value: await measureSpanCost(receiver.url, { ratio: Number(values.ratio), statements }),
+      },
+      title: `CPU time that traces add to a request with ${statements + 1} spans, ${Number(values.ratio) * 100} % recorded`,
+    })
+  }
   const traced = await startFilledPlatform(20, {
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',

@@ -15,7 +15,15 @@ import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/prev
 import { createThrottleReports } from '@vitascope/rate-limit'
 import { type AddressRules, clientAddress, toWidestNetwork } from '@vitascope/security'
 import { createUrlSigner, openStorage } from '@vitascope/storage'
-import { createMetrics, type Logger, observeStorage, serveMetrics } from '@vitascope/telemetry'
+import {
+  createMetrics,
+  type Logger,
+  observeStorage,
+  readTraceparent,
+  type SpanDescription,
+  serveMetrics,
+  tracedFrom,
+} from '@vitascope/telemetry'
 import { createCaptionTexts } from './captions/caption-texts.ts'
 import type { DeliveryConfig } from './config.ts'
 import { createDownloadCounts } from './download-counts.ts'
@@ -136,7 +144,13 @@ export async function startDelivery(
   const server = createPlatformServer(
     identity,
     { maxHeaderSize: 16_384, headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 30_000 },
-    (request, response) => void respond(request, response, config.trustedProxies),
+    (request, response) =>
+      // Only the gateway calls this server, so its traces are continued. Those of viewers at the public address are not.
+      void tracedFrom(
+        readTraceparent(request),
+        () => describeRequest(request),
+        () => respond(request, response, config.trustedProxies),
+      ),
   )
   const { host, port } = hostAndPort(config.listen)
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
@@ -172,6 +186,12 @@ export async function startDelivery(
       await page.close()
     },
   }
+}
+
+/** Paths contain tokens, so there is one template for all. */
+function describeRequest({ method = '' }: IncomingMessage): SpanDescription {
+  const route = '/delivery/*'
+  return { name: `${method} ${route}`, kind: 'server', attributes: { 'http.request.method': method, 'http.route': route } }
 }
 
 /** Returns the caller's request id if it is valid, otherwise a new one. */

@@ -5,6 +5,7 @@ export {
   type ActiveSpan,
   bindTrace,
   currentTraceparent,
+  readTraceparent,
   type SpanDescription,
   TRACEPARENT,
   traced,

@@ -131,13 +131,12 @@ export function traceLogFields(): { trace_id?: string; span_id?: string } {
 }
 
 /**
- * Returns a listener that runs each sampled request in a span. `findRoute` returns the path template
- * of a request that has ended. `admit` is false for a server that only continues traces of this
- * platform.
+ * Returns a listener for requests of clients that runs each sampled request in a span. `findRoute`
+ * returns the path template of a request that has ended.
  */
 export function tracedListener(listener: RequestListener, findRoute: (response: ServerResponse) => string): RequestListener {
   return (request, response) => {
-    const admitted = tracing?.admit(readHeader(request))
+    const admitted = tracing?.admit(readTraceparent(request))
     if (tracing === undefined || admitted === undefined) return listener(request, response)
     const { parent } = admitted
     if (!admitted.isSampled) return context.with(parent, listener, undefined, request, response)
@@ -151,8 +150,9 @@ export function tracedListener(listener: RequestListener, findRoute: (response: 
 /** Header of a request with the context of its trace (https://www.w3.org/TR/trace-context/). */
 export const TRACEPARENT = 'traceparent'
 
-function readHeader(request: IncomingMessage): string | undefined {
-  const header = request.headers[TRACEPARENT]
+/** Returns the trace of a request. */
+export function readTraceparent({ headers }: IncomingMessage): string | undefined {
+  const header = headers[TRACEPARENT]
   return typeof header === 'string' ? header : undefined
 }
 

@@ -4,7 +4,7 @@ import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
 import { createPlatformServer, type Identity, type Principal, type PrincipalKeys, readPrincipalHeaders } from '@vitascope/grpc'
 import { drainServer } from '@vitascope/process'
-import { type Logger, type SpanDescription, TRACEPARENT, tracedFrom } from '@vitascope/telemetry'
+import { type Logger, readTraceparent, type SpanDescription, tracedFrom } from '@vitascope/telemetry'
 
 /** A call of the gateway on behalf of a caller. It uses plain HTTP because it carries a file. */
 export interface UploadCall {
@@ -97,11 +97,6 @@ export async function listenForUploads({
       await drainServer(server, DRAIN_MS)
     },
   }
-}
-
-function readTraceparent({ headers }: IncomingMessage): string | undefined {
-  const header = headers[TRACEPARENT]
-  return typeof header === 'string' ? header : undefined
 }
 
 /** Paths contain tokens, so only the first part of a path is named. */
