@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import type { TestRedis } from '@vitascope/testing'
+import { listDescendants } from './processes.ts'
 import type { TestPlatform } from './test-platform.ts'
 
 /**
@@ -29,18 +29,7 @@ export const REDIS_FAULTS: Readonly<Record<string, { begin(redis: TestRedis): Pr
 /** Returns the process ids of all ffmpeg descendants of a process. */
 export function listFfmpegs(ancestor: number | undefined): number[] {
   if (ancestor === undefined) return []
-  const processes = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const [, name = '', parent = ''] = /^\d+ \((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
-        return [{ pid: Number(pid), name, parent: Number(parent) }]
-      } catch {
-        // The process has ended.
-        return []
-      }
-    })
-  const below = (parent: number): number[] => processes.filter((p) => p.parent === parent).flatMap((p) => [p.pid, ...below(p.pid)])
-  const family = new Set(below(ancestor))
-  return processes.filter((p) => family.has(p.pid) && p.name === 'ffmpeg').map((p) => p.pid)
+  return listDescendants(ancestor)
+    .filter(({ name }) => name === 'ffmpeg')
+    .map(({ pid }) => pid)
 }

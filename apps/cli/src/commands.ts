@@ -52,6 +52,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     platform: `${RUNNING} or VITASCOPE_ENCODING_DATABASE_URL, and the storage of VITASCOPE_STORAGE_DIR or VITASCOPE_S3_*.`,
     programs: [{ path: 'encoding/src/objects/sweep.ts', service: 'encoding', defaults: { VITASCOPE_STORAGE_DIR: 'storage' } }],
   },
+  undelete: {
+    summary: 'Restores deleted objects of a bucket with versioning.',
+    args: { '--since TIME': 'time of the first deletion to undo, such as 2026-01-31T12:00:00Z' },
+    platform: 'Uses the bucket of VITASCOPE_S3_*, with the keys of its owner.',
+    programs: [{ path: 'encoding/src/objects/undelete.ts' }],
+  },
   reconcile: {
     summary: 'Compares the counts of analytics with the events, and prints the differences.',
     args: {},

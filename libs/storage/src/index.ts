@@ -34,6 +34,8 @@ export { openStorage } from './open-storage.ts'
 export { createPiecewiseReads, DEFAULT_PIECEWISE_BOUNDS, type PiecewiseBounds, type PiecewiseReads } from './piecewise-reads.ts'
 /** Temporary URLs of objects in a bucket. */
 export { createUrlSigner, type PresignUrl, type SignedRequest, type SigningBucket } from './presigned-url.ts'
+/** Restores what was deleted from a bucket with versioning. */
+export { restoreDeletedObjects } from './restore-deleted.ts'
 /** A bucket of an S3 store. */
 export { openS3Storage, type S3Options } from './s3-client.ts'
 /** Classification of errors as failures of the storage. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PutBucketVersioningCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { freePort } from '@vitascope/embedded-postgres'
 import { findProgram } from './programs.ts'
 import { waitFor } from './wait-for.ts'
@@ -30,16 +31,16 @@ export interface TestS3 {
   stop(): Promise<void>
 }
 
-/** Starts a server; requires `s3Path()`. */
-export async function startS3(): Promise<TestS3> {
+/** Starts a server; requires `s3Path()`. With `versioning`, the bucket retains deleted objects as versions. */
+export async function startS3({ versioning = false }: { versioning?: boolean } = {}): Promise<TestS3> {
   const program = s3Path()
   if (program === undefined) throw new Error('versitygw is not installed')
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-s3-'))
   const bucket = 'videos'
   const [objects, sidecar] = [join(folder, 'objects'), join(folder, 'sidecar')]
   await mkdir(join(objects, bucket), { recursive: true })
-  const users = join(folder, 'users')
-  for (const dir of [sidecar, users]) await mkdir(dir)
+  const [users, versions] = [join(folder, 'users'), join(folder, 'versions')]
+  for (const dir of [sidecar, users, versions]) await mkdir(dir)
   const port = await freePort()
   const region = 'us-east-1'
   const keys = { accessKeyId: 'test-access', secretAccessKey: 'test-secret-of-this-server' }
@@ -56,6 +57,7 @@ export async function startS3(): Promise<TestS3> {
       'posix',
       '--sidecar',
       sidecar,
+      ...(versioning ? ['--versioning-dir', versions] : []),
       objects,
     ]
     const env = { PATH: process.env['PATH'], ROOT_ACCESS_KEY: keys.accessKeyId, ROOT_SECRET_KEY: keys.secretAccessKey }
@@ -69,6 +71,7 @@ export async function startS3(): Promise<TestS3> {
     return child
   }
   let child = await run()
+  if (versioning) await enableVersioning({ endpoint: `http://127.0.0.1:${port}`, region, credentials: keys, forcePathStyle: true }, bucket)
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = once(child, 'exit')
@@ -97,4 +100,10 @@ export async function startS3(): Promise<TestS3> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function enableVersioning(settings: S3ClientConfig, bucket: string): Promise<void> {
+  const client = new S3Client(settings)
+  await client.send(new PutBucketVersioningCommand({ Bucket: bucket, VersioningConfiguration: { Status: 'Enabled' } }))
+  client.destroy()
 }

@@ -7,7 +7,7 @@ import { readConfig as readCatalogue } from '../../../apps/catalogue/src/config.
 import { readConfig as readCollaboration } from '../../../apps/collaboration/src/config.ts'
 import { readDeliveryConfig } from '../../../apps/delivery/src/config.ts'
 import { readConfig as readEncoding } from '../../../apps/encoding/src/config.ts'
-import { readGrantConfig } from '../../../apps/encoding/src/objects/grant-config.ts'
+import { readBucketConfig } from '../../../apps/encoding/src/objects/bucket-config.ts'
 import { readWorkerConfig } from '../../../apps/encoding/src/worker/config.ts'
 import { readGatewayConfig } from '../../../apps/gateway/src/config.ts'
 
@@ -26,7 +26,7 @@ export const readers: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknow
   analytics: readAnalytics,
   backup: readPlatformConfig,
   restore: readPlatformConfig,
-  'object-rights': readGrantConfig,
+  'object-rights': readBucketConfig,
   // Its options are arguments.
   test: () => undefined,
   'auth-migrate': (env) => readDatabaseConfig(env, 'AUTH'),

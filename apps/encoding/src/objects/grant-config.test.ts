@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { readAccessKeyIds, readGrantConfig } from './grant-config.ts'
+import { readBucketConfig } from './bucket-config.ts'
+import { readAccessKeyIds } from './grant-config.ts'
 
 const COMPLETE = ['encoding=a', 'worker=b', 'delivery=c', 'backup=d']
 
@@ -17,5 +18,5 @@ test('each component needs one access key id that no other component has', () =>
 })
 
 test('the bucket and the keys of its owner are required', () => {
-  expect(() => readGrantConfig({ VITASCOPE_STORAGE_DIR: '/var/lib/objects' })).toThrow('VITASCOPE_S3_BUCKET is missing')
+  expect(() => readBucketConfig({ VITASCOPE_STORAGE_DIR: '/var/lib/objects' })).toThrow('VITASCOPE_S3_BUCKET is missing')
 })
