@@ -1,21 +1,29 @@
 import { parseArgs } from 'node:util'
-import { s3Path } from '@vitascope/testing'
+import { findPgBackRest, s3Path } from '@vitascope/testing'
 import { startArchivedPostgres } from '../../e2e/support/drill/archived-postgres.ts'
 import { createBackupRecipe } from '../../e2e/support/drill/backup-recipe.ts'
+import { type LogArchive, openFolderArchive, openPgBackRestArchive } from '../../e2e/support/drill/log-archive.ts'
 import { createPointInTimeRecipe } from '../../e2e/support/drill/point-in-time-recipe.ts'
 import type { Recipe } from '../../e2e/support/drill/recipe.ts'
 import { runDrill } from '../../e2e/support/drill/run-drill.ts'
 import { type ReportFigure, singleValue } from '../figure.ts'
 
+/** `archive_timeout` of the server, an upper bound of the recovery point. */
 const ARCHIVE_SECONDS = 5
 
-/** A recipe, or the reason why it cannot run on this machine. */
 const RECIPES: Readonly<Record<string, () => Promise<Recipe>>> = {
   backup: createBackupRecipe,
-  pitr() {
-    if (s3Path() === undefined) throw new Error('versitygw is missing: run npm test -- e2e/drill, which builds it')
-    return createPointInTimeRecipe('pitr', (folder) => startArchivedPostgres(folder, ARCHIVE_SECONDS))
+  archive: () => createArchiveRecipe('archive', openFolderArchive),
+  async pgbackrest() {
+    const tools = findPgBackRest()
+    if (tools === undefined) throw new Error('the recipe requires pgBackRest and PostgreSQL: apt-get install pgbackrest postgresql')
+    return createArchiveRecipe('pgbackrest', (folder) => openPgBackRestArchive(folder, tools))
   },
+}
+
+async function createArchiveRecipe(name: string, openArchive: (folder: string) => Promise<LogArchive>): Promise<Recipe> {
+  if (s3Path() === undefined) throw new Error('the recipe requires versitygw: run npm test -- e2e/drill, which builds it')
+  return createPointInTimeRecipe(name, (folder) => startArchivedPostgres(folder, ARCHIVE_SECONDS, openArchive))
 }
 
 /** Loses a platform under load and restores it, by each recipe. */

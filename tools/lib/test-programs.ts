@@ -5,6 +5,7 @@ import {
   browserPath,
   builtProgramsDir,
   collectorPath,
+  findPgBackRest,
   firefoxPath,
   helmPath,
   kubeconformPath,
@@ -36,6 +37,13 @@ const packages: readonly (Program & { package: string })[] = [
   // Firefox plays H.264 with the decoder of this library.
   { name: 'Firefox', package: 'firefox-esr libavcodec-extra', find: firefoxPath, neededBy: 'puppeteer-core', tests: 'in Firefox' },
   { name: 'nginx', package: 'nginx-light', find: nginxPath, neededBy: 'startNginx', tests: 'with nginx' },
+  {
+    name: 'pgBackRest',
+    package: 'pgbackrest postgresql',
+    find: () => findPgBackRest()?.program,
+    neededBy: 'findPgBackRest',
+    tests: 'with pgBackRest',
+  },
   { name: 'PgBouncer', package: 'pgbouncer', find: pgbouncerPath, neededBy: 'startPgBouncer', tests: 'with PgBouncer' },
   // promtool is a part of this package.
   { name: 'Prometheus', package: 'prometheus', find: promtoolPath, neededBy: 'promtoolPath', tests: 'of alerts' },

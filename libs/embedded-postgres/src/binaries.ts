@@ -9,10 +9,11 @@ export interface Binaries {
 }
 
 /**
- * Returns the paths of the server programs in the installed platform package. Creates missing symlinks of its
- * libraries.
+ * Returns the paths of the server programs in `binDir`, by default those of the installed platform package. Creates
+ * missing symlinks of the libraries of the package.
  */
-export function findBinaries(): Binaries {
+export function findBinaries(binDir?: string): Binaries {
+  if (binDir !== undefined) return { initdb: join(binDir, 'initdb'), postgres: join(binDir, 'postgres') }
   const root = packageFolder()
   createMissingSymlinks(root)
   return { initdb: join(root, 'native/bin/initdb'), postgres: join(root, 'native/bin/postgres') }

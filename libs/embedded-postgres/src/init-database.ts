@@ -23,16 +23,17 @@ import { serverEnvironment, serverUser } from './server-user.ts'
 /**
  * Creates a database cluster in `dir` unless there is one. Returns whether it created one. With a password, the user
  * `postgres` must use it (SCRAM). Without one every local user may connect, which is for throw-away data only. The
- * cluster is created in a temporary folder and renamed at the end, so an existing folder is always complete.
+ * cluster is created in a temporary folder and renamed at the end, so an existing folder is always complete. `binDir` is
+ * the folder of the server programs, by default those of the installed package.
  */
 export async function initDatabase(
   dir: string,
-  { password, durable = true }: { password?: string; durable?: boolean } = {},
+  { password, durable = true, binDir }: { password?: string; durable?: boolean; binDir?: string } = {},
   signal?: AbortSignal,
 ): Promise<boolean> {
   const target = resolve(dir)
   if (isDatabase(target)) return false
-  const { initdb } = findBinaries()
+  const { initdb } = findBinaries(binDir)
   removeAbandonedFolders(target)
   const temporaryDir = `${target}.partial-${process.pid}`
   try {

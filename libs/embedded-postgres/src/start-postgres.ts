@@ -20,6 +20,10 @@ export interface StartOptions {
    * throw-away data only.
    */
   durable?: boolean
+  /** Further settings of the server, which replace those of this library. */
+  settings?: Readonly<Record<string, string>>
+  /** Folder of the server programs. By default, those of the installed package. */
+  binDir?: string
   /** Called with each line of the server's output. */
   log?: (line: string) => void
 }
@@ -50,7 +54,7 @@ const STOP_TIMEOUT_MS = 15_000
  */
 export async function startPostgres(options: StartOptions, signal?: AbortSignal): Promise<RunningPostgres> {
   const dir = resolve(options.dir)
-  const binaries = findBinaries()
+  const binaries = findBinaries(options.binDir)
   const log = options.log ?? (() => {})
   const start = Date.now()
   for (;;) {
@@ -94,6 +98,7 @@ interface LaunchOptions {
   port: number
   password?: string
   durable?: boolean
+  settings?: Readonly<Record<string, string>>
   log: (line: string) => void
 }
 
@@ -147,7 +152,7 @@ async function launch(binaries: Binaries, options: LaunchOptions, signal: AbortS
   }
 }
 
-function serverArguments({ dir, port, durable = true }: LaunchOptions): string[] {
+function serverArguments({ dir, port, durable = true, settings: ownSettings = {} }: LaunchOptions): string[] {
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -162,6 +167,7 @@ function serverArguments({ dir, port, durable = true }: LaunchOptions): string[]
     log_checkpoints: 'off',
     // Statements may contain secrets, such as a role's password, so the log contains errors without them.
     log_min_error_statement: 'panic',
+    ...ownSettings,
     [ownerSetting]: processIdentity(),
   }
   return ['-D', dir, '-p', String(port), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]

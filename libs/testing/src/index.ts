@@ -7,6 +7,7 @@ export { helmPath, kubeconformPath, kubectlPath, kubeScorePath } from './helm.ts
 export { masterKeyFile } from './master-key-file.ts'
 export { nginxPath, startNginx, startNginxWithFiles, type TestNginx } from './nginx.ts'
 export { oldestNodePath } from './oldest-node.ts'
+export { findPgBackRest, type PgBackRest } from './pgbackrest.ts'
 export { pgbouncerPath, startPgBouncer, type TestPgBouncer } from './pgbouncer.ts'
 export { chooseInMenu, listChoices, waitForMenu } from './player-menu.ts'
 export { type PostgresPair, startPostgresPair } from './postgres-pair.ts'
