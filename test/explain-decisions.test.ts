@@ -8,7 +8,7 @@ import type { Principal } from '@vitascope/grpc'
 import { PLAYBACK_KINDS, type PlaybackKind } from '@vitascope/playback-policy'
 import { GetPlaybackPolicyResponse } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { type ExplainPlaybackRequest, PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
-import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/security'
+import { fixedKeys, makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/security'
 import { createMetrics } from '@vitascope/telemetry'
 import { isLongRun, seededRandom, testLog } from '@vitascope/testing'
 import { SignJWT } from 'jose'
@@ -148,7 +148,7 @@ beforeAll(() => {
     rules: { findOfPlaylist: async () => [], find: async () => NO_RULES, set: async () => NO_RULES },
     policies: { find: async () => stored, findIncludingExpired: async () => stored, sweep: async () => 0 },
     organisations: { require: async () => {}, requireActive: async () => {} } as never,
-    tokenKeys: keys,
+    tokenKeys: fixedKeys(keys),
     publicHost: HOST,
     countries,
   })
@@ -166,7 +166,7 @@ beforeAll(() => {
   const opened = { bytes: 1, modified: YESTERDAY, send: async (response: ServerResponse) => void response.end(), discard: async () => {} }
   const parts = {
     ...{ policies, storage, objects: { open: async () => opened }, presign: undefined, isRedirecting: false },
-    ...{ captionTexts: undefined, preview: undefined, tokenKeys: keys, pageHost: HOST, countries },
+    ...{ captionTexts: undefined, preview: undefined, tokenKeys: fixedKeys(keys), pageHost: HOST, countries },
     sessions: { check: () => undefined, close: () => {} },
     downloadCounts: { add: () => {} },
     rejections: { count: () => {}, report: () => {} },

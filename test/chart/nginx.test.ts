@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import { GetPlaybackPolicyResponse, PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
-import { makeTokenKeys, parseAddressRules, parseTokenKeys, signVideoToken } from '@vitascope/security'
+import { parseAddressRules, signVideoToken } from '@vitascope/security'
 import { createMetrics } from '@vitascope/telemetry'
-import { freePort, nginxPath, s3Path, startNginx, startNginxWithFiles, type TestNginx, testLog } from '@vitascope/testing'
+import { freePort, nginxPath, s3Path, startNginx, startNginxWithFiles, type TestNginx, testLog, testTokenKeys } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { startDelivery } from '../../apps/delivery/src/service.ts'
 import { startBucketDelivery } from '../../apps/delivery/test/bucket-delivery.ts'
@@ -164,7 +164,7 @@ describeChart('nginx in the pods of delivery', () => {
 const describeWithNginx = nginxPath() === undefined ? describe.skip : describeChart
 
 describeWithNginx('the rendered configuration in nginx', () => {
-  const tokenKeys = parseTokenKeys(makeTokenKeys())
+  const { tokenKeys, tokenKeysFile } = testTokenKeys()
   let root: string
   let catalogue: GrpcServer
   let delivery: Awaited<ReturnType<typeof startDelivery>>
@@ -188,7 +188,7 @@ describeWithNginx('the rendered configuration in nginx', () => {
     delivery = await startDelivery(
       {
         ...{ listen: '127.0.0.1:0', metricsListen: '127.0.0.1:0', publicListen: `127.0.0.1:${publicPort}`, accelPath: '/objects/' },
-        ...{ catalogueAddress: address, encodingAddress: address, principalKeys: testKeyFiles('delivery'), tokenKeys },
+        ...{ catalogueAddress: address, encodingAddress: address, principalKeys: testKeyFiles('delivery'), tokenKeysFile },
         ...{ objects: { folder: root }, s3Mode: 'proxy', storageReads: 8, cacheBytes: 0, limits: 'off', allowedCrawlers: [] },
         publicTrustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [],
         ...{ outageSeconds: 600, downloads: { perAddress: 100, total: 100 }, trustedProxies: [] },

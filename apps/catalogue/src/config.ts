@@ -12,7 +12,7 @@ import {
   TOKEN_KEYS_FILE,
 } from '@vitascope/config'
 import { checkNetwork, checkProxy } from '@vitascope/fetch'
-import { masterKeysProblem, parseTokenKeys, type TokenKeys } from '@vitascope/security'
+import { masterKeysProblem, parseTokenKeys } from '@vitascope/security'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 import type { CdnPurgeSettings } from './cdn/cdn-purge.ts'
 import { parseSender } from './notification/mail/mail-address.ts'
@@ -22,7 +22,7 @@ import type { ReconcileTimes } from './publishing/job/reconcile.ts'
 export interface CatalogueConfig extends GrpcServiceConfig {
   /** Path of the file with the keys that encrypt secrets. */
   masterKeyFile: string
-  tokenKeys: TokenKeys
+  tokenKeysFile: string
   encodingAddress: string
   authAddress: string
   /** CIDRs of non-public networks from which caption files may be fetched and in which webhooks may be called. */
@@ -51,7 +51,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
   const config = {
     ...readGrpcServiceConfig(read, 'CATALOGUE'),
     masterKeyFile: readMasterKeyFile(read),
-    tokenKeys: readTokenKeys(read),
+    tokenKeysFile: readTokenKeysFile(read),
     encodingAddress: readServiceAddress(read, 'ENCODING'),
     authAddress: readServiceAddress(read, 'AUTH'),
     sourceAllow: readSourceAllow(read, checkNetwork),
@@ -86,16 +86,15 @@ function readMasterKeyFile(read: Reader): string {
   return read.optional('VITASCOPE_MASTER_KEY_FILE') ?? ''
 }
 
-function readTokenKeys(read: Reader): TokenKeys {
+function readTokenKeysFile(read: Reader): string {
   const name = 'VITASCOPE_TOKEN_KEYS_FILE'
   const text = read.secretFile(name, TOKEN_KEYS_FILE)
   try {
-    return parseTokenKeys(text)
+    if (text !== '') parseTokenKeys(text)
   } catch (error) {
-    if (text !== '') read.addProblem(`${name}: ${(error as Error).message}`)
-    // This value is never used, because `check` throws.
-    return [] as unknown as TokenKeys
+    read.addProblem(`${name}: ${(error as Error).message}`)
   }
+  return read.optional(name) ?? ''
 }
 
 function readMailSettings(read: Reader, publicUrl: string): MailSettings {

@@ -37,7 +37,7 @@ import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
-import { openMasterKeys } from '@vitascope/security'
+import { openMasterKeys, openTokenKeys } from '@vitascope/security'
 import { type RunningGrpcService, type ServiceBase, type ServiceParts, startGrpcService } from '@vitascope/service'
 import type { Logger } from '@vitascope/telemetry'
 import { registerBacklogGauges } from './backlog-gauges.ts'
@@ -170,6 +170,9 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const masterKeys = openMasterKeys(config.masterKeyFile, (error) =>
     log.error({ err: error }, 'loading changed master keys failed; using the previous ones'),
   )
+  const tokenKeys = openTokenKeys(config.tokenKeysFile, (error) =>
+    log.error({ err: error }, 'loading changed token keys failed; using the previous ones'),
+  )
   const perOrganisation = createPerOrganisationTransactions()
   const db = perOrganisation.db(base.openDatabase())
   // The outbox has its own pool, because it holds connections while it sends. Requests must not
@@ -214,7 +217,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const folders = createFolderStore(db)
   const findSource = (jobId: string, { requestId, signal }: Pick<Call, 'requestId' | 'signal'>) =>
     encoding.findSource({ jobId }, serviceCall('catalogue', requestId, signal))
-  const tokens = createVideoTokens(db, videos, config.tokenKeys, masterKeys)
+  const tokens = createVideoTokens(db, videos, tokenKeys, masterKeys)
 
   const publicChanges = createNotifications({
     url: config.directDatabaseUrl ?? config.databaseUrl,
@@ -254,7 +257,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   server.implement(QuotaServiceService, quotaHandlers(db, { reservations, organisations }))
   server.implement(VideoSummaryServiceService, videoSummaryHandlers(createVideoSummaryStore(db)))
   server.implement(PlaybackPolicyServiceService, playbackPolicyHandlers(policies, createPresentationPolicies(db)))
-  const createDownload = createDownloads({ db, videos, tokenKeys: config.tokenKeys, findSource })
+  const createDownload = createDownloads({ db, videos, tokenKeys, findSource })
   server.implement(DownloadServiceService, downloadHandlers({ downloads, createDownload, organisations }))
   server.implement(PlaybackSessionServiceService, playbackSessionHandlers(playbackSessions))
   server.implement(PlaybackKeyServiceService, playbackKeyHandlers(createPlaybackKeyStore(db), organisations))
@@ -264,7 +267,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
       rules: createPlaybackRulesStore(db),
       policies,
       organisations,
-      tokenKeys: config.tokenKeys,
+      tokenKeys,
       publicHost: new URL(config.publicUrl).host,
       countries,
     }),
@@ -286,7 +289,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
       findVisibleVideo,
       organisations,
       passwordHasher: createPasswordHasher(),
-      tokenKeys: config.tokenKeys,
+      tokenKeys,
     }),
   )
   server.implement(ThemeServiceService, themeHandlers(themes, organisations))
@@ -370,6 +373,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     finish: () => Promise.all([outbox.stop(), cdnPurges.stop(), sender.stop(), captionReader.close()]),
     close() {
       masterKeys.close()
+      tokenKeys.close()
       countries.close()
     },
   }

@@ -6,9 +6,8 @@ import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { UploadVideoRequest, Video, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
-import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
 import type { RunningGrpcService } from '@vitascope/service'
-import { freePort, testLog } from '@vitascope/testing'
+import { freePort, testLog, testTokenKeys } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { startCatalogue } from '../src/service.ts'
 import { buildRenditionSet } from './builders.ts'
@@ -25,7 +24,9 @@ export interface Fixture {
   clients: ReturnType<typeof openClients>
 }
 
-export const tokenKeys = parseTokenKeys(makeTokenKeys())
+const { tokenKeys, tokenKeysFile } = testTokenKeys()
+
+export { tokenKeys }
 
 const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
 export const user = (organisationId: string, userType: 'uploader' | 'standard' | 'system' = 'uploader') =>
@@ -82,7 +83,7 @@ async function build(): Promise<Fixture> {
   const service = await startCatalogue(
     serviceConfig({
       databaseUrl: database.url,
-      tokenKeys,
+      tokenKeysFile,
       encodingAddress: encoding.address,
       authAddress: auth.address,
       sourceAllow: ['127.0.0.0/8'],

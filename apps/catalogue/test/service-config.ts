@@ -1,5 +1,4 @@
-import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
-import { masterKeyFile } from '@vitascope/testing'
+import { masterKeyFile, testTokenKeys } from '@vitascope/testing'
 import { testKeyFiles } from '@vitascope/testing/principal-keys'
 import type { CatalogueConfig } from '../src/config.ts'
 
@@ -12,7 +11,7 @@ export function serviceConfig(
     metricsListen: '127.0.0.1:0',
     principalKeys: testKeyFiles('catalogue'),
     masterKeyFile: masterKeyFile('a master key of these tests, long enough'),
-    tokenKeys: parseTokenKeys(makeTokenKeys()),
+    tokenKeysFile: testTokenKeys().tokenKeysFile,
     sourceAllow: [],
     uploadsPerOrganisation: 100,
     mail: { smtpUrl: undefined, folder: undefined, from: { email: 'no-reply@localhost', name: '' } },

@@ -74,6 +74,16 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       defaults: { VITASCOPE_MASTER_KEY_FILE: 'secrets/master-key' },
     })),
   },
+  'rotate-key': {
+    summary: 'Changes a key file for one step of a key rotation.',
+    args: {
+      NAME: 'master-key, token-keys, upload-signing-key or idempotency-hash-key',
+      STEP: 'add: appends a new key; use: moves the last key to the front; remove: keeps only the first key',
+      '[--file FILE]': 'the file, or - for standard input and output; by default NAME in secrets/ of the data folder',
+    },
+    platform: 'Uses the key files of VITASCOPE_DATA_DIR (./data). Running services read changed files within 5 s.',
+    programs: [{ path: 'cli/src/rotate-key.ts' }],
+  },
   'import-postcodes': {
     summary: 'Imports a GeoNames postal code file.',
     args: {

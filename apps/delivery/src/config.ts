@@ -19,7 +19,7 @@ import {
 } from '@vitascope/config'
 import type { PrincipalKeySettings, TlsSettings } from '@vitascope/grpc'
 import { DEFAULT_LIMITS, type Limits, parseLimits } from '@vitascope/rate-limit'
-import { type AddressRules, parseAddressRules, parseTokenKeys, type TokenKeys } from '@vitascope/security'
+import { type AddressRules, parseAddressRules, parseTokenKeys } from '@vitascope/security'
 import { DEFAULT_PIECEWISE_BOUNDS } from '@vitascope/storage'
 
 const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
@@ -34,7 +34,7 @@ export interface DeliveryConfig {
   principalKeys: PrincipalKeySettings
   /** TLS between services, including the gateway's requests for files; undefined for plain text. */
   tls?: TlsSettings | undefined
-  tokenKeys: TokenKeys
+  tokenKeysFile: string
   /** Prefix of the platform's own pages; undefined if they have the host of the requests for files. */
   publicUrl?: string | undefined
   /** MMDB file with the countries of addresses; undefined if countries are unknown. */
@@ -126,15 +126,13 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
     trustedProxies: proxies.rules?.length ? proxies.rules : loopback(),
   }
   const tokenKeysFile = read.text('VITASCOPE_TOKEN_KEYS_FILE', TOKEN_KEYS_FILE)
-  let tokenKeys: TokenKeys | undefined
   try {
-    tokenKeys = tokenKeysFile === '' ? undefined : parseTokenKeys(readFileSync(tokenKeysFile, 'utf8'))
+    if (tokenKeysFile !== '') parseTokenKeys(readFileSync(tokenKeysFile, 'utf8'))
   } catch (error) {
     read.addProblem(`VITASCOPE_TOKEN_KEYS_FILE: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`)
   }
   read.check()
-  if (!tokenKeys) throw new Error('unreachable: read.check() throws without token keys')
-  return { ...config, tokenKeys }
+  return { ...config, tokenKeysFile }
 }
 
 function readAccelPath(read: Reader): string | undefined {

@@ -4,7 +4,7 @@ import { createLoadingCache } from '@vitascope/concurrency'
 import type { Countries } from '@vitascope/country'
 import { isDomainError } from '@vitascope/errors'
 import { decide, isSameHost, isTokenText, type PlaybackRequest, toDomain } from '@vitascope/playback-policy'
-import type { TokenDownload, TokenKeys } from '@vitascope/security'
+import type { TokenDownload, TokenKeyFile } from '@vitascope/security'
 import type { ObjectStorage, PresignUrl } from '@vitascope/storage'
 import { create } from 'content-disposition'
 import { accelRedirect } from './accel-redirect.ts'
@@ -49,7 +49,7 @@ export interface DeliveryParts extends TrafficParts {
   isRedirecting: boolean
   captionTexts: CaptionTexts
   preview: PreviewFiles
-  tokenKeys: TokenKeys
+  tokenKeys: TokenKeyFile
   /** Host and port of the platform's own pages. They may also have the host of the request. */
   pageHost: string | undefined
   countries: Countries

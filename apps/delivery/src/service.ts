@@ -13,7 +13,7 @@ import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/play
 import { PlaybackSessionServiceService } from '@vitascope/proto/catalogue/v1/playback_session'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
 import { createThrottleReports } from '@vitascope/rate-limit'
-import { type AddressRules, clientAddress, toWidestNetwork } from '@vitascope/security'
+import { type AddressRules, clientAddress, openTokenKeys, toWidestNetwork } from '@vitascope/security'
 import { createUrlSigner, openStorage } from '@vitascope/storage'
 import {
   createMetrics,
@@ -65,6 +65,9 @@ export async function startDelivery(
   )
   const identity = openIdentity(config.tls, { log, metrics })
   const principals = openPrincipalKeys('delivery', config.principalKeys, { log, metrics })
+  const tokenKeys = openTokenKeys(config.tokenKeysFile, (error) =>
+    log.error({ err: error }, 'loading changed token keys failed; using the previous ones'),
+  )
   const channel = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })
   const encoding = openChannel(config.encodingAddress, { service: 'encoding', principals, identity })
   const storage = await openStorage(config.objects, { maxSockets: config.storageReads + SPARE_SOCKETS, onRequest: observeStorage(metrics) })
@@ -97,7 +100,7 @@ export async function startDelivery(
     isRedirecting: config.s3Mode === 'redirect',
     captionTexts: createCaptionTexts(channel.client(CaptionServiceService)),
     preview: createPreviewFiles(encoding.client(PreviewPlaylistServiceService)),
-    tokenKeys: config.tokenKeys,
+    tokenKeys,
     pageHost: config.publicUrl === undefined ? undefined : new URL(config.publicUrl).host,
     countries,
     sessions,
@@ -183,6 +186,7 @@ export async function startDelivery(
       encoding.close()
       identity?.close()
       principals.close()
+      tokenKeys.close()
       await page.close()
     },
   }

@@ -1,10 +1,10 @@
 import { notFound } from '@vitascope/errors'
 import { createGrpcServer } from '@vitascope/grpc'
 import { GetPlaybackPolicyResponse, PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
-import { makeTokenKeys, parseTokenKeys, type TokenKeys } from '@vitascope/security'
+import type { TokenKeys } from '@vitascope/security'
 import { openS3Storage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
-import { startS3, type TestS3, testLog } from '@vitascope/testing'
+import { startS3, type TestS3, testLog, testTokenKeys } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import type { DeliveryConfig } from '../src/config.ts'
 import { startDelivery } from '../src/service.ts'
@@ -42,7 +42,7 @@ export async function startBucketDelivery({ objects, policies, config }: BucketD
       throw notFound('presentation', presentationId)
     },
   })
-  const tokenKeys = parseTokenKeys(makeTokenKeys())
+  const { tokenKeys, tokenKeysFile } = testTokenKeys()
   const { endpoint, region, bucket, accessKeyId, secretAccessKey } = store
   const delivery = await startDelivery(
     {
@@ -51,7 +51,7 @@ export async function startBucketDelivery({ objects, policies, config }: BucketD
       catalogueAddress: await catalogue.listen('127.0.0.1:0'),
       encodingAddress: '127.0.0.1:1',
       principalKeys: testKeyFiles('delivery'),
-      tokenKeys,
+      tokenKeysFile,
       objects: { s3: { endpoint, region, bucket, accessKeyId, secretAccessKey, virtualHost: false } },
       s3Mode: 'proxy',
       storageReads: 48,

@@ -7,15 +7,15 @@ import { notFound } from '@vitascope/errors'
 import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import { Caption, CaptionLine, CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { DeliveryCaption, GetPlaybackPolicyResponse, PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
-import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/security'
+import { signVideoToken } from '@vitascope/security'
 import { openFileStorage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
-import { testLog, waitFor } from '@vitascope/testing'
+import { testLog, testTokenKeys, waitFor } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { fromBufferPromise } from 'yauzl'
 import { startDelivery } from '../src/service.ts'
 
-const tokenKeys = parseTokenKeys(makeTokenKeys())
+const { tokenKeys, tokenKeysFile } = testTokenKeys()
 const EMPTY = 'WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000\n'
 const MASTER = '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nb/index.m3u8\n'
 const sets = [
@@ -66,7 +66,7 @@ beforeAll(async () => {
       catalogueAddress: await catalogue.listen('127.0.0.1:0'),
       encodingAddress: '127.0.0.1:9',
       principalKeys: testKeyFiles('delivery'),
-      tokenKeys,
+      tokenKeysFile,
       objects: { folder: root },
       s3Mode: 'proxy',
       storageReads: 48,

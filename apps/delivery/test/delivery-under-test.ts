@@ -11,15 +11,17 @@ import {
   PlaybackPolicyServiceService,
 } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
-import { makeTokenKeys, parseAddressRules, parseTokenKeys } from '@vitascope/security'
+import { parseAddressRules } from '@vitascope/security'
 import { type ObjectStorage, openFileStorage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
-import { testLog } from '@vitascope/testing'
+import { testLog, testTokenKeys } from '@vitascope/testing'
 import { buildCountryDatabase } from '@vitascope/testing/country-database'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { startDelivery } from '../src/service.ts'
 
-export const tokenKeys = parseTokenKeys(makeTokenKeys())
+const { tokenKeys, tokenKeysFile } = testTokenKeys()
+
+export { tokenKeys }
 export const PLAYLIST = '#EXTM3U\nseg-1.m4s\n'
 export const BYTES = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 251))
 
@@ -103,7 +105,7 @@ export function startDeliveryForTests(): void {
         catalogueAddress: await catalogue.listen('127.0.0.1:0'),
         encodingAddress: await encoding.listen('127.0.0.1:0'),
         principalKeys: testKeyFiles('delivery'),
-        tokenKeys,
+        tokenKeysFile,
         countryDatabaseFile,
         objects: { folder: root },
         s3Mode: 'proxy',

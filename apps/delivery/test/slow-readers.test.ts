@@ -8,10 +8,9 @@ import {
   GetPresentationPolicyResponse,
   PlaybackPolicyServiceService,
 } from '@vitascope/proto/catalogue/v1/playback_policy'
-import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
 import { openS3Storage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
-import { extendTimeout, freePort, recordFigure, s3Path, startS3, type TestS3, testLog, waitFor } from '@vitascope/testing'
+import { extendTimeout, freePort, recordFigure, s3Path, startS3, type TestS3, testLog, testTokenKeys, waitFor } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { startDelivery } from '../src/service.ts'
 
@@ -43,7 +42,7 @@ withS3('large files of a bucket', () => {
         catalogueAddress: await catalogue.listen('127.0.0.1:0'),
         encodingAddress: '127.0.0.1:1',
         principalKeys: testKeyFiles('delivery'),
-        tokenKeys: parseTokenKeys(makeTokenKeys()),
+        tokenKeysFile: testTokenKeys().tokenKeysFile,
         objects: { s3: { endpoint, region, bucket, accessKeyId, secretAccessKey, virtualHost: false } },
         s3Mode: 'proxy' as const,
         storageReads: 48,

@@ -8,14 +8,14 @@ import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import { GetPlaybackPolicyResponse, PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { type PlaybackConditions, PlaybackRule } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { DEFAULT_LIMITS } from '@vitascope/rate-limit'
-import { makeTokenKeys, parseAddressRules, parseTokenKeys, signVideoToken } from '@vitascope/security'
+import { parseAddressRules, signVideoToken } from '@vitascope/security'
 import { openFileStorage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
-import { testLog, waitFor } from '@vitascope/testing'
+import { testLog, testTokenKeys, waitFor } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { startDelivery } from '../src/service.ts'
 
-const tokenKeys = parseTokenKeys(makeTokenKeys())
+const { tokenKeys, tokenKeysFile } = testTokenKeys()
 const SEGMENT = randomBytes(3_000_000)
 const CRAWLER = { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' }
 const policies: Record<string, Partial<GetPlaybackPolicyResponse>> = {}
@@ -44,7 +44,7 @@ beforeAll(async () => {
     {
       ...{ listen: '127.0.0.1:0', metricsListen: '127.0.0.1:0', encodingAddress: '127.0.0.1:9' },
       catalogueAddress: await catalogue.listen('127.0.0.1:0'),
-      ...{ principalKeys: testKeyFiles('delivery'), tokenKeys, objects: { folder: root }, s3Mode: 'proxy' },
+      ...{ principalKeys: testKeyFiles('delivery'), tokenKeysFile, objects: { folder: root }, s3Mode: 'proxy' },
       ...{ storageReads: 8, cacheBytes: 0, outageSeconds: 600, downloads: { perAddress: 100, total: 100 } },
       limits: { ...DEFAULT_LIMITS, token_mb: 1, address_starts: 6, site_starts: 2 },
       allowedCrawlers: ['examplebot'],

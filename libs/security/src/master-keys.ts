@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { fixedKeys, type KeyFile, openKeyFile } from './key-file.ts'
 
 /** A key that values are encrypted with. */
 export interface MasterKey {
@@ -12,18 +12,13 @@ export interface MasterKey {
 export type MasterKeyList = readonly [MasterKey, ...MasterKey[]]
 
 /** The current master keys. */
-export interface MasterKeys {
-  current(): MasterKeyList
-  /** Stops polling the file. */
-  close(): void
-}
+export type MasterKeys = KeyFile<MasterKeyList>
 
 /** Version of the secret in a file of older releases, which contains one secret without a version. */
 const FIRST_VERSION = 1
 const MAX_VERSION = 65_535
 const MAX_KEYS = 8
 const MIN_CHARACTERS = 32
-const POLL_MS = 5_000
 
 /**
  * Parses a key file: a line `VERSION:SECRET` for each key, or one line with a secret, which has version 1. Throws an
@@ -66,38 +61,21 @@ export function masterKeysProblem(text: string): string | undefined {
 
 /** Returns keys that never change. */
 export function fixedMasterKeys(text: string): MasterKeys {
-  const keys = parseMasterKeys(text)
-  return { current: () => keys, close: () => {} }
+  return fixedKeys(parseMasterKeys(text))
 }
 
 /**
- * Reads a key file, and polls it every 5 s. A change that cannot be read, that is invalid, or that has no key in common
- * with the current keys, is reported to `onProblem` once; the previous keys stay in use. Throws if the first read fails.
+ * Reads a key file, and polls it as `openKeyFile` does. A change is rejected if it has no key in common with the current
+ * keys.
  */
-export function openMasterKeys(file: string, onProblem: (error: unknown) => void, pollMs = POLL_MS): MasterKeys {
-  let text = readFileSync(file, 'utf8')
-  let keys = parseMasterKeys(text)
-  let problem: string | undefined
-  const poll = () => {
-    try {
-      const next = readFileSync(file, 'utf8')
-      problem = undefined
-      if (next === text) return
-      // A problem is reported once for each content of the file.
-      text = next
-      const parsed = parseMasterKeys(next)
-      if (!parsed.some((key) => keys.some((known) => isSameKey(known, key))))
+export function openMasterKeys(file: string, onProblem: (error: unknown) => void, pollMs?: number): MasterKeys {
+  return openKeyFile(file, {
+    parse: parseMasterKeys,
+    check(next, current) {
+      if (!next.some((key) => current.some((known) => isSameKey(known, key))))
         throw new Error(`${file} contains none of the master keys in use`)
-      keys = parsed
-    } catch (error) {
-      const { message } = error as Error
-      // A file that still cannot be read is not reported again.
-      if (message === problem) return
-      problem = message
-      onProblem(error)
-    }
-  }
-  const timer = setInterval(poll, pollMs)
-  timer.unref()
-  return { current: () => keys, close: () => clearInterval(timer) }
+    },
+    onProblem,
+    ...(pollMs !== undefined && { pollMs }),
+  })
 }

@@ -1,4 +1,5 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { type KeyFile, openKeyFile } from './key-file.ts'
 
 /** A key that signs tokens. Its secret is a `KeyObject`, so it does not appear in logs or JSON. */
 export interface TokenKey {
@@ -8,6 +9,9 @@ export interface TokenKey {
 
 /** The first key signs; all keys verify. So a key can be replaced while its tokens are still valid. */
 export type TokenKeys = readonly [TokenKey, ...TokenKey[]]
+
+/** The current token keys. */
+export type TokenKeyFile = KeyFile<TokenKeys>
 
 const secretBytes = 32
 const maxKeys = 8
@@ -22,6 +26,11 @@ export function parseTokenKeys(text: string): TokenKeys {
   const keys: TokenKeys = [first, ...others]
   if (new Set(keys.map((key) => key.kid)).size < keys.length) throw new Error('token keys: two keys have the same kid')
   return keys
+}
+
+/** Reads a key file, and polls it as `openKeyFile` does. */
+export function openTokenKeys(file: string, onProblem: (error: unknown) => void, pollMs?: number): TokenKeyFile {
+  return openKeyFile(file, { parse: parseTokenKeys, onProblem, ...(pollMs !== undefined && { pollMs }) })
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Scope } from '@vitascope/principal'
 import type { CreateDownloadRequest } from '@vitascope/proto/catalogue/v1/download'
 import type { FindSourceResponse } from '@vitascope/proto/encoding/v1/job'
 import { firstCharacters } from '@vitascope/request'
-import { signVideoToken, type TokenDownload, type TokenKeys } from '@vitascope/security'
+import { signVideoToken, type TokenDownload, type TokenKeyFile } from '@vitascope/security'
 import type { Video } from '../video/video.ts'
 import type { VideoStore } from '../video/video-store.ts'
 import { readTokenLimits } from '../video/video-token.ts'
@@ -38,7 +38,7 @@ type DownloadCall = Pick<Call, 'requestId' | 'signal'>
 export interface DownloadTools {
   db: Db
   videos: VideoStore
-  tokenKeys: TokenKeys
+  tokenKeys: TokenKeyFile
   /** Returns the source of a job. Throws SOURCE_NOT_FOUND if it was not kept. */
   findSource(jobId: string, call: DownloadCall): Promise<FindSourceResponse>
 }
@@ -54,7 +54,7 @@ export function createDownloads({ db, videos, tokenKeys, findSource }: DownloadT
     const found = request.file.$case === 'original' ? await findOriginal(video) : findFile(video, request.file)
     const { location, ...file } = found
     const download: TokenDownload = { ...location, name: file.filename }
-    const token = await signVideoToken({ videoId, download, ...limits }, tokenKeys)
+    const token = await signVideoToken({ videoId, download, ...limits }, tokenKeys.current())
     return { ...file, token, deliveryVersion: video.deliveryVersion, expireTime: limits.expires }
 
     async function findOriginal({ renditions, deliveryVersion }: Video): Promise<File> {

@@ -25,7 +25,7 @@ import {
   type SetPlaybackRulesRequest,
 } from '@vitascope/proto/catalogue/v1/playback_rules'
 import { isId } from '@vitascope/request'
-import { normaliseAddress, type TokenKeys } from '@vitascope/security'
+import { normaliseAddress, type TokenKeyFile } from '@vitascope/security'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { checkRules, type PlaybackRules, type PlaybackRulesStore, type RulesTarget } from '../playback-rules/playback-rules.ts'
@@ -35,7 +35,7 @@ interface RulesTools {
   rules: PlaybackRulesStore
   policies: PlaybackPolicyStore
   organisations: Organisations
-  tokenKeys: TokenKeys
+  tokenKeys: TokenKeyFile
   /** Host and port of the platform's own pages. */
   publicHost: string
   countries: Countries
@@ -82,7 +82,8 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
       const policy = await policies.findIncludingExpired(videoId, signal)
       // The video is disabled, it has no files, or its organisation is inactive.
       if (!policy) return toExplanation({ allowed: false, code: 'not_found', decidedBy: 'video', reported: [] }, country)
-      const verify = () => verifyToken(token, { videoId, address: normalAddress, now }, { platform: tokenKeys, organisation: policy.keys })
+      const verify = () =>
+        verifyToken(token, { videoId, address: normalAddress, now }, { platform: tokenKeys.current(), organisation: policy.keys })
       const verified = token === '' ? undefined : await verify()
       const decision = decide(buildPolicy(policy), {
         ...{ kind, address: normalAddress, now, country },
@@ -107,7 +108,9 @@ export function playbackRulesHandlers(tools: RulesTools): Handlers<typeof Playba
         token:
           token === ''
             ? undefined
-            : withoutRejection(await verifyToken(token, { videoId, address, now }, { platform: tokenKeys, organisation: stored.keys })),
+            : withoutRejection(
+                await verifyToken(token, { videoId, address, now }, { platform: tokenKeys.current(), organisation: stored.keys }),
+              ),
       })
       // Without a rule, it was a claim of the token that denied the page.
       const text = allowed || rule || token === '' ? (message ?? '') : FOREIGN_TOKEN

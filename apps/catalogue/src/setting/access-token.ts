@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { DomainError } from '@vitascope/errors'
-import { signVideoToken, type TokenKeys, verifyVideoToken } from '@vitascope/security'
+import { signVideoToken, type TokenKeyFile, type TokenKeys, verifyVideoToken } from '@vitascope/security'
 import type { PasswordHasher } from './password-hash.ts'
 import { isSha1 } from './setting-change.ts'
 
@@ -27,7 +27,7 @@ export interface AccessRequest {
  * Returns a function that exchanges the password of a video, or a token that was issued for it, for a new token. After a
  * change of the password, it rejects earlier tokens. Delivery accepts them until they expire.
  */
-export function createAccessTokens({ passwordHasher, tokenKeys }: { passwordHasher: PasswordHasher; tokenKeys: TokenKeys }) {
+export function createAccessTokens({ passwordHasher, tokenKeys }: { passwordHasher: PasswordHasher; tokenKeys: TokenKeyFile }) {
   return async (request: AccessRequest, signal: AbortSignal): Promise<AccessToken> => {
     const { videoId, organisationId, storedHash, password, token } = request
     if (storedHash === undefined) throw new DomainError('failed_precondition', 'NO_PASSWORD', 'this video has no password')
@@ -35,11 +35,11 @@ export function createAccessTokens({ passwordHasher, tokenKeys }: { passwordHash
     const isGranted =
       token === ''
         ? isSha1(password) && (await passwordHasher.matches(storedHash, password, `try ${organisationId}`, signal))
-        : await isTokenFor(token, { videoId, fingerprint }, tokenKeys)
+        : await isTokenFor(token, { videoId, fingerprint }, tokenKeys.current())
     const rejection = token === '' ? 'the password is wrong' : 'the token is not valid for the current password'
     if (!isGranted) throw new DomainError('forbidden', 'PASSWORD_WRONG', rejection)
     const expireTime = new Date(Math.floor((Date.now() + LIFETIME_MS) / 1_000) * 1_000)
-    return { token: await signVideoToken({ videoId, expires: expireTime, password: fingerprint }, tokenKeys), expireTime }
+    return { token: await signVideoToken({ videoId, expires: expireTime, password: fingerprint }, tokenKeys.current()), expireTime }
   }
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Call, Principal } from '@vitascope/grpc'
 import { Setting } from '@vitascope/proto/catalogue/v1/setting'
-import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
+import { fixedKeys, makeTokenKeys, parseTokenKeys } from '@vitascope/security'
 import { buildOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createContactFormStore } from '../contact-form/contact-form-store.ts'
@@ -33,7 +33,7 @@ beforeAll(async () => {
       findVisibleVideo,
       organisations,
       passwordHasher,
-      tokenKeys: parseTokenKeys(makeTokenKeys()),
+      tokenKeys: fixedKeys(parseTokenKeys(makeTokenKeys())),
     })
   handlers = handlersWith(createPasswordHasher())
 })

@@ -3,7 +3,7 @@ import type { Handlers, Principal } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
 import { Setting as Message, type SettingServiceService, ViewerContactForm } from '@vitascope/proto/catalogue/v1/setting'
 import { isId, requireUnchanged, toPageSize } from '@vitascope/request'
-import type { TokenKeys } from '@vitascope/security'
+import type { TokenKeyFile } from '@vitascope/security'
 import type { ContactFormStore } from '../contact-form/contact-form-store.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
@@ -24,7 +24,7 @@ export interface SettingParts {
   findVisibleVideo: FindVisibleVideo
   organisations: Organisations
   passwordHasher: PasswordHasher
-  tokenKeys: TokenKeys
+  tokenKeys: TokenKeyFile
 }
 
 const DEFAULT_PAGE_SIZE = 10

@@ -2,7 +2,7 @@ import { notFound, requireValid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { type MasterKeys, normaliseAddress, signVideoToken, type TokenKeys } from '@vitascope/security'
+import { type MasterKeys, normaliseAddress, signVideoToken, type TokenKeyFile } from '@vitascope/security'
 import { sealedCodec } from '../rules/sealed-codec.ts'
 import type { VideoStore } from './video-store.ts'
 
@@ -25,7 +25,7 @@ export interface VideoTokens {
 
 const MAX_LIFETIME_SECONDS = 86_400
 
-export function createVideoTokens(db: Db, videos: VideoStore, keys: TokenKeys, masterKeys: MasterKeys): VideoTokens {
+export function createVideoTokens(db: Db, videos: VideoStore, keys: TokenKeyFile, masterKeys: MasterKeys): VideoTokens {
   const codec = sealedCodec<VideoToken>(masterKeys)
   return {
     async create(scope, { videoId, expiresInSeconds, address }, call) {
@@ -33,7 +33,7 @@ export function createVideoTokens(db: Db, videos: VideoStore, keys: TokenKeys, m
       if (!video) throw notFound('video', videoId)
       const limits = readTokenLimits({ expiresInSeconds, address })
       return withIdempotency(db, call, codec, async () => {
-        const token = await signVideoToken({ videoId, ...limits }, keys)
+        const token = await signVideoToken({ videoId, ...limits }, keys.current())
         return { token, expires: limits.expires.getTime() / 1_000 }
       })
     },

@@ -1,6 +1,5 @@
 import { openChannel } from '@vitascope/grpc'
-import { makeTokenKeys, parseTokenKeys } from '@vitascope/security'
-import { freePort, masterKeyFile, testLog } from '@vitascope/testing'
+import { freePort, masterKeyFile, testLog, testTokenKeys } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { startCatalogue } from '../../src/service.ts'
 import { authStandIn, encodingStandIn } from '../stand-ins.ts'
@@ -18,7 +17,7 @@ export async function startScaleCatalogue(databaseUrl: string) {
       databaseUrl,
       principalKeys: testKeyFiles('catalogue'),
       masterKeyFile: masterKeyFile('a master key of these tests, long enough'),
-      tokenKeys: parseTokenKeys(makeTokenKeys()),
+      tokenKeysFile: testTokenKeys().tokenKeysFile,
       encodingAddress: encoding.address,
       authAddress: auth.address,
       sourceAllow: ['127.0.0.0/8'],
