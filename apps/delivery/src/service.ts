@@ -70,7 +70,11 @@ export async function startDelivery(
   )
   const channel = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })
   const encoding = openChannel(config.encodingAddress, { service: 'encoding', principals, identity })
-  const storage = await openStorage(config.objects, { maxSockets: config.storageReads + SPARE_SOCKETS, onRequest: observeStorage(metrics) })
+  const storage = await openStorage(config.objects, {
+    maxSockets: config.storageReads + SPARE_SOCKETS,
+    onRequest: observeStorage(metrics),
+    onKeysRejected: (error) => log.error({ err: error }, 'loading changed keys of the bucket failed; using the previous ones'),
+  })
   const { countryDatabaseFile } = config
   const countries = countryDatabaseFile === undefined ? NO_COUNTRIES : openCountries(countryDatabaseFile, { log, metrics })
   const sessions = createSessionTracker({ client: channel.client(PlaybackSessionServiceService), log, metrics })

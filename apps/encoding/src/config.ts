@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import {
   CRASH_AT,
   type ObjectStoreSettings,
+  type Reader,
   readEnvironment,
   readObjectStore,
   readScratchDir,
@@ -11,14 +12,15 @@ import {
   UPLOAD_SIGNING_KEY_FILE,
 } from '@vitascope/config'
 import { checkNetwork, checkProxy } from '@vitascope/fetch'
+import { masterKeysProblem } from '@vitascope/security'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 import { type KubernetesSettings, readExecutor } from './kubernetes/executor-config.ts'
 import type { SourceLimits } from './source/fetch-source.ts'
 
 /** Settings of the service. */
 export interface EncodingConfig extends GrpcServiceConfig {
-  /** Signs upload links and upload policies, and encrypts stored responses that contain a link. */
-  uploadSigningKey: string
+  /** File of the keys that sign upload links and upload policies, and encrypt stored responses that contain a link. */
+  uploadSigningKeyFile: string
   /** `HOST:PORT` of the catalogue, which receives the reports. */
   catalogueAddress: string
   /** `HOST:PORT` of the HTTP server that receives uploads from the gateway. */
@@ -68,7 +70,7 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
   const objects = readObjectStore(read)
   const config: EncodingConfig = {
     ...readGrpcServiceConfig(read, 'ENCODING'),
-    uploadSigningKey: read.secretFile('VITASCOPE_UPLOAD_SIGNING_KEY_FILE', UPLOAD_SIGNING_KEY_FILE),
+    uploadSigningKeyFile: readUploadSigningKeyFile(read),
     catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
     uploadListen: read.address('VITASCOPE_ENCODING_UPLOAD_LISTEN', {
       fallback: '127.0.0.1:0',
@@ -165,9 +167,12 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
     kubernetes: readExecutor(read),
     crashAt: read.optional('VITASCOPE_CRASH_AT', CRASH_AT),
   }
-  if (config.uploadSigningKey !== '' && config.uploadSigningKey.length < 32) {
-    read.addProblem('VITASCOPE_UPLOAD_SIGNING_KEY_FILE: the file must contain at least 32 characters')
-  }
   read.check()
   return config
+}
+
+function readUploadSigningKeyFile(read: Reader): string {
+  const problem = masterKeysProblem(read.secretFile('VITASCOPE_UPLOAD_SIGNING_KEY_FILE', UPLOAD_SIGNING_KEY_FILE))
+  if (problem !== undefined) read.addProblem(`VITASCOPE_UPLOAD_SIGNING_KEY_FILE ${problem}`)
+  return read.optional('VITASCOPE_UPLOAD_SIGNING_KEY_FILE') ?? ''
 }

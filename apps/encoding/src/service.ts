@@ -11,7 +11,7 @@ import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { createQueue } from '@vitascope/queue'
-import { fixedMasterKeys, sealedJson } from '@vitascope/security'
+import { openMasterKeys, sealedJson } from '@vitascope/security'
 import { type RunningGrpcService, type ServiceBase, type ServiceParts, startGrpcService } from '@vitascope/service'
 import { openStorage } from '@vitascope/storage'
 import { type Logger, observeStorage } from '@vitascope/telemetry'
@@ -90,7 +90,10 @@ async function assemble(
   // The outbox has its own pool, because each of its lanes holds a connection while it sends. Rpcs
   // must not wait for these.
   const outboxDb = open()
-  const storage = await openStorage(config.objects, { onRequest: observeStorage(metrics) })
+  const storage = await openStorage(config.objects, {
+    onRequest: observeStorage(metrics),
+    onKeysRejected: (error) => log.error({ err: error }, 'loading changed keys of the bucket failed; using the previous ones'),
+  })
   const catalogue = base.openChannel('catalogue', config.catalogueAddress)
   const jobs = catalogue.client(CatalogueJobService)
 
@@ -118,17 +121,19 @@ async function assemble(
   const tusUploads = createTusStore(db)
   const videos = catalogue.client(VideoServiceService)
   const quota = createUploadQuota(catalogue.client(QuotaServiceService), log)
-  const { uploadSigningKey: secret, objects } = config
-  const responseKeys = fixedMasterKeys(secret)
+  const { objects } = config
+  const secrets = openMasterKeys(config.uploadSigningKeyFile, (error) =>
+    log.error({ err: error }, 'loading changed upload signing keys failed; using the previous ones'),
+  )
   const uploadService = createUploadService({
     uploads,
     storage,
     presentations: catalogue.client(PresentationServiceService),
     quota,
-    location: uploadLocation({ objects, maxBytes: source.maxBytes, secret }),
-    secret,
+    location: uploadLocation({ objects, maxBytes: source.maxBytes, secrets }),
+    secrets,
   })
-  const tickets = createTickets({ uploads: tusUploads, secret, maxBytes: source.maxBytes })
+  const tickets = createTickets({ uploads: tusUploads, secrets, maxBytes: source.maxBytes })
   const fetcher = createFetcher({
     uploads: createUploadImporter({ uploads, tusUploads, storage }),
     db,
@@ -179,7 +184,7 @@ async function assemble(
       db,
       service: uploadService,
       tickets,
-      codec: () => sealedJson(responseKeys, 'vitascope encoding idempotent responses'),
+      codec: () => sealedJson(secrets, 'vitascope encoding idempotent responses'),
     }),
   )
   const tusTools = {
@@ -228,6 +233,7 @@ async function assemble(
     ],
     drain: () => Promise.all([fetcher.stop(), reconciler.stop(), executor?.stop(), uploadListener.stop()]),
     finish: () => Promise.all([outbox.stop(), reporter.stop()]),
+    close: () => secrets.close(),
   }
 }
 

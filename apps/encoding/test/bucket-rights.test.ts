@@ -53,7 +53,7 @@ describeWithS3('with the documented rights in the bucket', () => {
         VITASCOPE_S3_SECRET_KEY_FILE: file,
       }
     }
-    const accessKeyIds = Object.fromEntries(BUCKET_USERS.map((name) => [name, name])) as Record<BucketUser, string>
+    const accessKeyIds = Object.fromEntries(BUCKET_USERS.map((name) => [name, [name]])) as Record<BucketUser, string[]>
     for (let times = 0; times < 2; times++) await grantBucketRights(s3, accessKeyIds)
   }, 60_000)
   afterAll(async () => {

@@ -7,7 +7,7 @@ import { type Job, JobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { type ObjectStorage, openFileStorage } from '@vitascope/storage'
-import { createTestDatabase, testLog } from '@vitascope/testing'
+import { createTestDatabase, masterKeyFile, testLog } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import type { EncodingConfig } from '../src/config.ts'
 import { startEncoding } from '../src/service.ts'
@@ -60,7 +60,7 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
       listen: '127.0.0.1:0',
       databaseUrl: database.url,
       principalKeys: testKeyFiles('encoding'),
-      uploadSigningKey: 'a secret of these tests, long enough',
+      uploadSigningKeyFile: masterKeyFile('a secret of these tests, long enough'),
       catalogueAddress: catalogue.address,
       metricsListen: '127.0.0.1:0',
       uploadListen: '127.0.0.1:0',

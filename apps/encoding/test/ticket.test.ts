@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { Readable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
 import { principalHeaders } from '@vitascope/grpc'
+import { fixedMasterKeys } from '@vitascope/security'
 import { waitFor } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { createTickets, type Tickets } from '../src/tus/ticket-service.ts'
@@ -23,7 +25,11 @@ beforeAll(async () => {
   environment = await startTestEnvironment()
   const config = environment.config()
   service = await startInProcess(environment)
-  tickets = createTickets({ uploads: createTusStore(environment.db), secret: config.uploadSigningKey, maxBytes: config.source.maxBytes })
+  tickets = createTickets({
+    uploads: createTusStore(environment.db),
+    secrets: fixedMasterKeys(readFileSync(config.uploadSigningKeyFile, 'utf8')),
+    maxBytes: config.source.maxBytes,
+  })
 })
 afterEach(async () => {
   environment.catalogue.quotaBytes = Number.POSITIVE_INFINITY

@@ -25,7 +25,14 @@ const s3 = {
 
 test('objects are stored in a folder unless a bucket is configured', () => {
   expect(read({ VITASCOPE_STORAGE_DIR: '/data' })).toEqual({ folder: '/data' })
-  const store = { endpoint: 'http://objects:9000', region: 'us-east-1', bucket: 'videos', accessKeyId: 'me', secretAccessKey: 'a secret' }
+  const store = {
+    endpoint: 'http://objects:9000',
+    region: 'us-east-1',
+    bucket: 'videos',
+    accessKeyId: 'me',
+    secretAccessKey: 'a secret',
+    keyFiles: { secretAccessKey: secret },
+  }
   expect(read({ ...s3, VITASCOPE_STORAGE_DIR: '/data' })).toEqual({ s3: { ...store, virtualHost: false } })
   expect(read({ ...s3, VITASCOPE_S3_REGION: 'eu-central-1', VITASCOPE_S3_VIRTUAL_HOST: '1' })).toMatchObject({
     s3: { region: 'eu-central-1', virtualHost: true },

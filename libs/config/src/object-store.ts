@@ -19,7 +19,9 @@ const VIRTUAL_HOST = {
 }
 
 /** A pair of keys, or no keys: the credentials are those of the identity of the process. */
-type AccessKeys = { accessKeyId: string; secretAccessKey: string } | { accessKeyId?: undefined; secretAccessKey?: undefined }
+type AccessKeys =
+  | { accessKeyId: string; secretAccessKey: string; keyFiles?: { accessKeyId?: string; secretAccessKey: string } }
+  | { accessKeyId?: undefined; secretAccessKey?: undefined; keyFiles?: undefined }
 
 /** Server-side encryption of written objects. Without a key id, the store uses its own key of KMS. */
 type Encryption = { algorithm: 'AES256' } | { algorithm: 'aws:kms'; kmsKeyId?: string }
@@ -87,12 +89,17 @@ function readAccessKeys(read: Reader): AccessKeys {
     return {}
   }
   if (accessKeyId === undefined) read.addProblem('VITASCOPE_S3_ACCESS_KEY_ID is missing')
+  const secretAccessKey = read.secretFile('VITASCOPE_S3_SECRET_KEY_FILE', {
+    defaultText: 'required with a bucket and `VITASCOPE_S3_CREDENTIALS=secret`',
+    description: 'File with the secret of the access key of the bucket. Services [read it again](../operate/rotate-keys.md#s3-keys).',
+  })
+  // The value of a variable cannot change while the process runs, but its file can.
+  const idFile = read.optional('VITASCOPE_S3_ACCESS_KEY_ID') === undefined ? read.optional('VITASCOPE_S3_ACCESS_KEY_ID_FILE') : undefined
+  const secretFile = read.optional('VITASCOPE_S3_SECRET_KEY_FILE') ?? ''
   return {
     accessKeyId: accessKeyId ?? '',
-    secretAccessKey: read.secretFile('VITASCOPE_S3_SECRET_KEY_FILE', {
-      defaultText: 'required with a bucket and `VITASCOPE_S3_CREDENTIALS=secret`',
-      description: 'File with the secret of the access key of the bucket.',
-    }),
+    secretAccessKey,
+    keyFiles: { ...(idFile !== undefined && { accessKeyId: idFile }), secretAccessKey: secretFile },
   }
 }
 

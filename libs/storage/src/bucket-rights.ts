@@ -33,17 +33,18 @@ export function buildBucketRights(user: BucketUser, bucket: string): PolicyState
 
 /**
  * Replaces the policy of a bucket with one that grants each component its rights. `options`
- * contains the keys of the bucket's owner, `accessKeyIds` the key ids of the components.
+ * contains the keys of the bucket's owner, `accessKeyIds` the key ids of the components,
+ * of which one has several while its key is replaced.
  * Idempotent.
  */
 export async function grantBucketRights(
   options: S3Options,
-  accessKeyIds: Readonly<Record<BucketUser, string>>,
+  accessKeyIds: Readonly<Record<BucketUser, readonly string[]>>,
   signal?: AbortSignal,
 ): Promise<void> {
   const { bucket } = options
   const statements = BUCKET_USERS.flatMap((user) =>
-    buildBucketRights(user, bucket).map((statement) => ({ ...statement, Principal: { AWS: [accessKeyIds[user]] } })),
+    buildBucketRights(user, bucket).map((statement) => ({ ...statement, Principal: { AWS: [...accessKeyIds[user]] } })),
   )
   const policy = JSON.stringify({ Version: '2012-10-17', Statement: statements })
   const client = openS3Client(options)

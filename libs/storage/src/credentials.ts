@@ -1,8 +1,24 @@
 import { S3Client } from '@aws-sdk/client-s3'
 import { DomainError } from '@vitascope/errors'
+import { type AccessKeyFiles, type AccessKeyPair, watchAccessKeys } from './access-key-files.ts'
 
-/** A pair of keys, or no keys: the credentials are those of the identity of the process. */
-export type AccessKeys = { accessKeyId: string; secretAccessKey: string } | { accessKeyId?: undefined; secretAccessKey?: undefined }
+/**
+ * A pair of keys, or no keys: the credentials are those of the identity of the process. `keyFiles` are the files of the
+ * pair, which are read again.
+ */
+export type AccessKeys =
+  | (AccessKeyPair & { keyFiles?: AccessKeyFiles; onKeysRejected?: (error: unknown) => void })
+  | { accessKeyId?: undefined; secretAccessKey?: undefined; keyFiles?: undefined; onKeysRejected?: (error: unknown) => void }
+
+/** The bucket that the keys belong to. */
+export interface KeyedBucket {
+  /** `https://HOST[:PORT]`. */
+  endpoint: string
+  region: string
+  bucket: string
+  /** Whether the bucket is part of the host name. By default it is the first part of the path. */
+  virtualHost?: boolean
+}
 
 /** Keys, and for temporary ones the token and the time at which they expire. */
 interface Credentials {
@@ -12,13 +28,21 @@ interface Credentials {
   expiration?: Date
 }
 
+/** Shorter than the time before the expiry at which the AWS SDK calls a provider again. */
+const FILE_KEYS_EXPIRE_MS = 60_000
+
 /**
- * Returns the keys, or a provider of temporary credentials. The provider is the default chain of the AWS SDK, which
+ * Returns the keys, or a provider of keys that may change: those of files, or temporary credentials. The provider of
+ * temporary credentials is the default chain of the AWS SDK, which
  * reads its own variables (`AWS_ROLE_ARN` with `AWS_WEB_IDENTITY_TOKEN_FILE`, or `AWS_CONTAINER_CREDENTIALS_FULL_URI`).
  * It caches credentials, and replaces them in the background from five minutes before they expire.
  */
-export function toCredentials(options: AccessKeys & { region: string }): Credentials | (() => Promise<Credentials>) {
-  const { accessKeyId, secretAccessKey, region } = options
+export function toCredentials(options: AccessKeys & KeyedBucket): Credentials | (() => Promise<Credentials>) {
+  const { accessKeyId, secretAccessKey, keyFiles, region } = options
+  if (keyFiles !== undefined) {
+    const currentKeys = watchAccessKeys({ ...options, keyFiles })
+    return async () => ({ ...(await currentKeys()), expiration: new Date(Date.now() + FILE_KEYS_EXPIRE_MS) })
+  }
   if (accessKeyId !== undefined) return { accessKeyId, secretAccessKey }
   // This client sends no request to a store. Its settings also apply to requests to the token service.
   const { config } = new S3Client({ region, requestHandler: { connectionTimeout: 5_000, requestTimeout: 10_000 } })

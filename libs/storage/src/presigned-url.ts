@@ -1,16 +1,9 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner'
-import { type AccessKeys, toCredentials } from './credentials.ts'
+import { type AccessKeys, type KeyedBucket, toCredentials } from './credentials.ts'
 
 /** A bucket and the credentials that sign requests to it. */
-export type SigningBucket = AccessKeys & {
-  /** `https://HOST[:PORT]`. */
-  endpoint: string
-  region: string
-  bucket: string
-  /** Whether the bucket is part of the host name. By default it is the first part of the path. */
-  virtualHost?: boolean
-}
+export type SigningBucket = AccessKeys & KeyedBucket
 
 export interface SignedRequest {
   method: 'GET' | 'HEAD'

@@ -4,8 +4,9 @@ import { readAccessKeyIds } from './grant-config.ts'
 
 const COMPLETE = ['encoding=a', 'worker=b', 'delivery=c', 'backup=d']
 
-test('each component needs one access key id that no other component has', () => {
-  expect(readAccessKeyIds(COMPLETE)).toEqual({ encoding: 'a', worker: 'b', delivery: 'c', backup: 'd' })
+test('each component needs access key ids that no other component has', () => {
+  expect(readAccessKeyIds(COMPLETE)).toEqual({ encoding: ['a'], worker: ['b'], delivery: ['c'], backup: ['d'] })
+  expect(readAccessKeyIds(COMPLETE.with(0, 'encoding=a,e'))?.encoding).toEqual(['a', 'e'])
   const wrong = [
     [],
     COMPLETE.slice(1),
@@ -13,6 +14,8 @@ test('each component needs one access key id that no other component has', () =>
     COMPLETE.with(3, 'backup='),
     COMPLETE.with(3, 'backup=a'),
     COMPLETE.with(3, 'worker=e'),
+    COMPLETE.with(3, 'backup=d,'),
+    COMPLETE.with(3, 'backup=d,a'),
   ]
   for (const args of wrong) expect([args, readAccessKeyIds(args)]).toEqual([args, undefined])
 })

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { MasterKeys } from '@vitascope/security'
 
 /** A policy condition as defined by object stores. */
 export type Condition =
@@ -64,7 +65,9 @@ export function readCredential(text: string): { date: string } | undefined {
   return date === undefined ? undefined : { date }
 }
 
-/** Derives a secret for one purpose from the shared secret. */
-export function derivedKey(secret: string, purpose: string): string {
-  return createHmac('sha256', secret).update(purpose).digest('hex')
+/** Derives a secret for one purpose from each shared secret. The first signs; all verify. */
+export function derivedKeys(secrets: MasterKeys, purpose: string): readonly [string, ...string[]] {
+  const derive = (secret: string) => createHmac('sha256', secret).update(purpose).digest('hex')
+  const [first, ...others] = secrets.current()
+  return [derive(first.secret), ...others.map(({ secret }) => derive(secret))]
 }

@@ -143,8 +143,10 @@ const signForm = (conditions = [...validConditions, eq('Content-Type', 'video/mp
   ])
 }
 
-test('accepts a form that meets its policy', () => {
-  expect(admitPost(signForm(), rules, now)).toEqual({
+const verified = { bucket: rules.bucket, keys: [{ ...keys, secretAccessKey: 'a newer secret' }, keys] }
+
+test('accepts a form that meets its policy, signed by one of the keys', () => {
+  expect(admitPost(signForm(), verified, now)).toEqual({
     key: 'uploads/2/a.mp4',
     contentType: 'video/mp4',
     minBytes: 1,
@@ -167,5 +169,5 @@ test.each<[string, (fields: Map<string, string>) => void, Date?]>([
 ])('rejects a form with %s', (_, change, at = now) => {
   const fields = signForm()
   change(fields)
-  expect(() => admitPost(fields, rules, at)).toThrow(expect.objectContaining({ kind: expect.stringMatching(/forbidden|invalid/) }))
+  expect(() => admitPost(fields, verified, at)).toThrow(expect.objectContaining({ kind: expect.stringMatching(/forbidden|invalid/) }))
 })

@@ -43,12 +43,13 @@ export async function postObject(
       `uploads go to the object store; post the form to ${location.endpoint}`,
     )
   }
+  const signed = { bucket: location.bucket, keys: location.verificationKeys() }
   let isSigned = false
   const onFields = (fields: FormFields) => {
-    if (!isSigned) isSigned = isPolicySigned(fields, location, new Date())
+    if (!isSigned) isSigned = isPolicySigned(fields, signed, new Date())
   }
   const onFile = async (fields: FormFields, file: Readable): Promise<PostedObject> => {
-    const post = admitPost(fields, location, new Date())
+    const post = admitPost(fields, signed, new Date())
     const { key, contentType, status } = post
     const organisationId = parseOrganisation(key) ?? (await uploads.find(key, signal))?.organisationId
     if (organisationId === undefined) throw new DomainError('forbidden', 'POLICY_REFUSED', 'the key of the object is unknown or expired')

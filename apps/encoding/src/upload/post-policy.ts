@@ -17,11 +17,11 @@ const UNCONDITIONAL_FIELDS = /^(policy|x-amz-signature|file|x-ignore-.*)$/
 /**
  * Checks the fields of a form against its policy, as an object store does: the signature, the
  * expiry, a condition for every field, and a field for every condition. Field names are in lower
- * case. Throws if a check fails.
+ * case. Throws if a check fails. The signature must be that of one of the keys.
  */
 export function admitPost(
   fields: ReadonlyMap<string, string>,
-  { bucket, keys }: { bucket: string; keys: SigningKeys },
+  { bucket, keys }: { bucket: string; keys: readonly SigningKeys[] },
   now: Date,
 ): AdmittedPost {
   const [key, policy, signature] = ['key', 'policy', 'x-amz-signature'].map((name) => fields.get(name))
@@ -61,7 +61,7 @@ export function admitPost(
  * Checks signature and expiry as soon as the required fields have arrived, and returns true from
  * then on. Throws `forbidden` POLICY_REFUSED if they are invalid.
  */
-export function isPolicySigned(fields: ReadonlyMap<string, string>, { keys }: { keys: SigningKeys }, now: Date): boolean {
+export function isPolicySigned(fields: ReadonlyMap<string, string>, { keys }: { keys: readonly SigningKeys[] }, now: Date): boolean {
   if (!SIGNATURE_FIELDS.every((name) => fields.has(name))) return false
   readSignedPolicy(fields, keys, now)
   return true
@@ -69,11 +69,12 @@ export function isPolicySigned(fields: ReadonlyMap<string, string>, { keys }: { 
 
 const SIGNATURE_FIELDS = ['policy', 'x-amz-signature', 'x-amz-credential', 'x-amz-algorithm']
 
-function readSignedPolicy(fields: ReadonlyMap<string, string>, keys: SigningKeys, now: Date): SignedPolicy {
+function readSignedPolicy(fields: ReadonlyMap<string, string>, keys: readonly SigningKeys[], now: Date): SignedPolicy {
   const [policy = '', signature = '', credential = '', algorithm = ''] = SIGNATURE_FIELDS.map((name) => fields.get(name))
   const date = readCredential(credential)?.date
-  const isOwnCredential = date !== undefined && credential === formatCredential(keys, date) && algorithm === ALGORITHM
-  if (!isOwnCredential || !isSignature(signature, policy, keys, date)) throw policyDenied('the signature does not match the policy')
+  const isSignedBy = (key: SigningKeys) =>
+    date !== undefined && credential === formatCredential(key, date) && isSignature(signature, policy, key, date)
+  if (algorithm !== ALGORITHM || !keys.some(isSignedBy)) throw policyDenied('the signature does not match the policy')
   const signed = JSON.parse(Buffer.from(policy, 'base64').toString()) as SignedPolicy
   if (!(Date.parse(signed.expiration) > now.getTime())) throw policyDenied('the policy has expired')
   return signed

@@ -15,7 +15,7 @@ export function signLink(uploadId: string, expires: number, secret: string): Upl
   return { uploadId, expires, signature }
 }
 
-/** Returns true if the signature is valid, whether or not the link has expired. */
-export function isOwnLink({ uploadId, expires, signature }: UploadLink, secret: string): boolean {
-  return isSameText(signature, signLink(uploadId, expires, secret).signature)
+/** Returns true if the signature is that of one of the secrets, whether or not the link has expired. */
+export function isOwnLink({ uploadId, expires, signature }: UploadLink, secrets: readonly string[]): boolean {
+  return secrets.some((secret) => isSameText(signature, signLink(uploadId, expires, secret).signature))
 }

@@ -4,6 +4,7 @@ import { type Codec, type Db, withIdempotency } from '@vitascope/postgres'
 import { canSee, foreignOrganisation, requireUser } from '@vitascope/principal'
 import type { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { checkText, isId, isUuid } from '@vitascope/request'
+import { formatKeyPrefix } from './policy.ts'
 import type { UploadService } from './upload-service.ts'
 import { TICKET_KINDS, type TicketService } from './upload-ticket.ts'
 import { VISIBILITIES } from './visibilities.ts'
@@ -29,8 +30,8 @@ export function uploadHandlers({
   return {
     async getUploadConfig({ organisationId }, { principal }) {
       requireOrganisation(principal, organisationId)
-      const { bucket, maxBytes, endpoint, keys } = service.location
-      return { bucket, maxBytes, endpoint, region: keys.region, keyPrefix: service.getPolicyRules(organisationId).keyPrefix }
+      const { bucket, maxBytes, endpoint, region } = service.location
+      return { bucket, maxBytes, endpoint, region, keyPrefix: formatKeyPrefix(organisationId) }
     },
     async signPolicy({ organisationId, expiration, conditions }, { principal, signal, idempotency }) {
       requireOrganisation(principal, organisationId)

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { fixedMasterKeys } from '@vitascope/security'
 import { createUploadService, uploadLocation } from './upload-service.ts'
 
 type Tools = Parameters<typeof createUploadService>[0]
@@ -6,21 +7,34 @@ type Tools = Parameters<typeof createUploadService>[0]
 const bucket = { endpoint: 'https://objects.example.org', region: 'eu-central-1', bucket: 'videos', virtualHost: false }
 const keys = { accessKeyId: 'me', secretAccessKey: 'secret' }
 const locate = (s3: typeof bucket & (object | typeof keys) & { encryption?: { algorithm: 'AES256' } }) =>
-  uploadLocation({ objects: { s3 }, maxBytes: 1_000, secret: 's'.repeat(43) })
+  uploadLocation({ objects: { s3 }, maxBytes: 1_000, secrets })
 
-test('forms are posted to the bucket, or to the platform if credentials expire or objects are encrypted', () => {
-  expect(locate({ ...bucket, ...keys })).toMatchObject({ endpoint: 'https://objects.example.org/videos', keys })
-  const embedded = locate(bucket)
-  expect(embedded).toMatchObject({ endpoint: '', keys: { accessKeyId: 'vitascope' } })
-  expect(locate({ ...bucket, ...keys, encryption: { algorithm: 'AES256' } })).toEqual(embedded)
-  expect(embedded.keys.secretAccessKey).toMatch(/^[0-9a-f]{64}$/)
+const secrets = fixedMasterKeys('s'.repeat(43))
+
+test('forms are posted to the bucket, or to the platform if credentials expire or objects are encrypted', async () => {
+  const own = locate({ ...bucket, ...keys })
+  expect(own.endpoint).toBe('https://objects.example.org/videos')
+  expect(await own.signingKeys()).toEqual({ ...keys, region: 'eu-central-1' })
+  for (const embedded of [locate(bucket), locate({ ...bucket, ...keys, encryption: { algorithm: 'AES256' } })]) {
+    expect([embedded.endpoint, embedded.bucket]).toEqual(['', 'vitascope'])
+    expect(await embedded.signingKeys()).toEqual(embedded.verificationKeys()[0])
+    expect((await embedded.signingKeys()).secretAccessKey).toMatch(/^[0-9a-f]{64}$/)
+  }
+})
+
+test('the first signing key signs, and all of them verify', async () => {
+  const [old, added] = ['o'.repeat(43), 'n'.repeat(43)]
+  const before = uploadLocation({ objects: { folder: '/data' }, maxBytes: 1, secrets: fixedMasterKeys(old) })
+  const after = uploadLocation({ objects: { folder: '/data' }, maxBytes: 1, secrets: fixedMasterKeys(`2:${added}\n1:${old}`) })
+  expect(await after.signingKeys()).not.toEqual(await before.signingKeys())
+  expect(after.verificationKeys()).toEqual([await after.signingKeys(), await before.signingKeys()])
 })
 
 test('an upload that the platform received has the etag of its bytes, whatever the bucket reports', async () => {
   const upload = { uploadId: '1', organisationId: '2', object: 'uploads/2/a.mp4', filename: '', bytes: 3, etag: 'of-the-bytes' }
   const tools = {
     location: locate(bucket),
-    secret: 's'.repeat(43),
+    secrets,
     storage: { stat: async () => ({ name: upload.object, bytes: 3, modified: new Date(), etag: 'of-the-parts-2' }) },
     uploads: {
       find: async () => upload,

@@ -2,9 +2,10 @@ import type { ObjectStoreSettings } from '@vitascope/config'
 import { DomainError, invalid, notFound } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
-import { isObjectName, type ObjectStorage } from '@vitascope/storage'
+import type { MasterKeys } from '@vitascope/security'
+import { isObjectName, type ObjectStorage, watchAccessKeys } from '@vitascope/storage'
 import { checkPolicy, exactKey, formatKeyPrefix, type PolicyRules, parseOrganisation, type RequestedCondition } from './policy.ts'
-import { derivedKey, encodePolicy, formatCredential, readCredential, type SigningKeys, signPolicy } from './policy-signature.ts'
+import { derivedKeys, encodePolicy, formatCredential, readCredential, type SigningKeys, signPolicy } from './policy-signature.ts'
 import { recordUpload } from './record-upload.ts'
 import { isOwnLink, signLink, type UploadLink } from './upload-link.ts'
 import type { UploadQuota } from './upload-quota.ts'
@@ -16,12 +17,15 @@ export interface UploadLocation {
   maxBytes: number
   /** URL for the form. Empty for the embedded store. */
   endpoint: string
-  keys: SigningKeys
+  region: string
+  /** Returns the keys that sign policies. */
+  signingKeys(): Promise<SigningKeys>
+  /** Returns the keys that verify policies of posted forms. Empty if the bucket itself receives the forms. */
+  verificationKeys(): readonly SigningKeys[]
 }
 
 export interface UploadService {
   location: UploadLocation
-  getPolicyRules(organisationId: string): PolicyRules
   /** Signs a policy. If it allows a single key, that object is bound to the organisation. */
   sign(
     organisationId: string,
@@ -76,22 +80,29 @@ const EMBEDDED = { bucket: 'vitascope', accessKeyId: 'vitascope', region: 'us-ea
 export function uploadLocation({
   objects,
   maxBytes,
-  secret,
+  secrets,
 }: {
   objects: ObjectStoreSettings
   maxBytes: number
-  secret: string
+  secrets: MasterKeys
 }): UploadLocation {
   if (!('s3' in objects) || objects.s3.accessKeyId === undefined || objects.s3.encryption) {
-    const { bucket, ...keys } = EMBEDDED
-    return { bucket, maxBytes, endpoint: '', keys: { ...keys, secretAccessKey: derivedKey(secret, 'upload policy') } }
+    const { bucket, region, accessKeyId } = EMBEDDED
+    const keys = () => derivedKeys(secrets, 'upload policy').map((secretAccessKey) => ({ accessKeyId, region, secretAccessKey }))
+    const signingKeys = async () => ({ accessKeyId, region, secretAccessKey: derivedKeys(secrets, 'upload policy')[0] })
+    return { bucket, region, maxBytes, endpoint: '', signingKeys, verificationKeys: keys }
   }
-  const { bucket, endpoint, region, accessKeyId, secretAccessKey, virtualHost } = objects.s3
+  const { bucket, endpoint, region, accessKeyId, secretAccessKey, keyFiles, virtualHost } = objects.s3
   const url = new URL(endpoint)
   if (virtualHost) url.hostname = `${bucket}.${url.hostname}`
   else url.pathname = `${url.pathname.replace(/\/$/, '')}/${bucket}`
-  const keys = { accessKeyId, secretAccessKey, region }
-  return { bucket, maxBytes: Math.min(maxBytes, MAX_POST_BYTES), endpoint: url.href.replace(/\/$/, ''), keys }
+  const pair = { accessKeyId, secretAccessKey }
+  const currentKeys = keyFiles === undefined ? async () => pair : watchAccessKeys({ ...objects.s3, ...pair, keyFiles })
+  return {
+    ...{ bucket, region, maxBytes: Math.min(maxBytes, MAX_POST_BYTES), endpoint: url.href.replace(/\/$/, '') },
+    signingKeys: async () => ({ ...(await currentKeys()), region }),
+    verificationKeys: () => [],
+  }
 }
 
 export function createUploadService(tools: {
@@ -100,22 +111,17 @@ export function createUploadService(tools: {
   presentations: Pick<Client<typeof PresentationServiceService>, 'addSlides'>
   quota: UploadQuota
   location: UploadLocation
-  secret: string
+  secrets: MasterKeys
 }): UploadService {
   const { uploads, storage, quota, presentations, location } = tools
-  const linkKey = derivedKey(tools.secret, 'upload link')
-  const getPolicyRules = (organisationId: string): PolicyRules => ({
-    bucket: location.bucket,
-    keyPrefix: formatKeyPrefix(organisationId),
-    maxBytes: location.maxBytes,
-    keys: location.keys,
-  })
+  const linkKeys = () => derivedKeys(tools.secrets, 'upload link')
 
   return {
     location,
-    getPolicyRules,
     async sign(organisationId, request, signal) {
-      const policy = checkPolicy(request, getPolicyRules(organisationId), new Date())
+      const keys = await location.signingKeys()
+      const rules: PolicyRules = { bucket: location.bucket, keyPrefix: formatKeyPrefix(organisationId), maxBytes: location.maxBytes, keys }
+      const policy = checkPolicy(request, rules, new Date())
       const text = encodePolicy(policy)
       if (text.length > MAX_POLICY_BYTES) {
         throw invalid([{ field: 'conditions', message: `must be shorter: the encoded policy may have at most ${MAX_POLICY_BYTES} bytes` }])
@@ -127,8 +133,8 @@ export function createUploadService(tools: {
       }
       const credential = policy.conditions.find((condition) => condition.operator === 'eq' && condition.name === 'x-amz-credential')
       const date = credential?.operator === 'eq' ? readCredential(credential.value)?.date : undefined
-      if (date === undefined) throw new Error(`the policy has no credential such as ${formatCredential(location.keys, '20301231')}`)
-      return { policy: text, signature: signPolicy(text, location.keys, date) }
+      if (date === undefined) throw new Error(`the policy has no credential such as ${formatCredential(keys, '20301231')}`)
+      return { policy: text, signature: signPolicy(text, keys, date) }
     },
     async complete(completion, signal) {
       const upload = await requireStoredUpload(completion, signal)
@@ -139,10 +145,10 @@ export function createUploadService(tools: {
       const filename = completion.filename || upload.filename || upload.object.split('/').at(-1) || 'file'
       if (!(await uploads.extendExpiry(upload.uploadId, filename, signal))) throw notFound('upload', completion.key)
       const presentationId = completion.isPresentation ? await addSlides(upload, filename, completion, signal) : ''
-      return { ...signLink(upload.uploadId, Math.floor(Date.now() / 1000) + RETENTION_SECONDS, linkKey), presentationId }
+      return { ...signLink(upload.uploadId, Math.floor(Date.now() / 1000) + RETENTION_SECONDS, linkKeys()[0]), presentationId }
     },
     async claim(link, organisationId, signal) {
-      if (!isOwnLink(link, linkKey)) return undefined
+      if (!isOwnLink(link, linkKeys())) return undefined
       const invalidField = (field: string, message: string) => invalid([{ field, message }])
       if (link.expires * 1000 <= Date.now()) throw invalidField('expires', 'this link has expired: upload the file again')
       const upload = await uploads.findById(link.uploadId, signal)
@@ -158,7 +164,7 @@ export function createUploadService(tools: {
       // The sweep deletes the object within a minute, unless a backup copies it.
       await quota.release(uploadId)
     },
-    isValidLink: (link) => isOwnLink(link, linkKey) && link.expires * 1000 > Date.now(),
+    isValidLink: (link) => isOwnLink(link, linkKeys()) && link.expires * 1000 > Date.now(),
   }
 
   /**

@@ -38,8 +38,9 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
   }
   await emptyFolder(config.scratchDir)
   await trySandbox(tools, join(config.scratchDir, 'trial'), log)
+  const onKeysRejected = (error: unknown) => log.error({ err: error }, 'loading changed keys of the bucket failed; using the previous ones')
   const metrics = createMetrics('worker')
-  const opened = await openStorage(config.objects, { onRequest: observeStorage(metrics) })
+  const opened = await openStorage(config.objects, { onRequest: observeStorage(metrics), onKeysRejected })
   const storage = crashAtPut(opened, createCrashCounter(config.crashAt, 'put'))
   metrics.gauge('vitascope_worker_scratch_free_bytes', 'Free bytes of the file system of the scratch folder', [], async (gauge) => {
     const { bavail, bsize } = await statfs(config.scratchDir)

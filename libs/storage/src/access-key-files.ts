@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises'
+import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3'
+
+/** A pair of keys of an object store. */
+export interface AccessKeyPair {
+  accessKeyId: string
+  secretAccessKey: string
+}
+
+/** Files of a pair of keys. Without a file of the id, the id never changes. */
+export interface AccessKeyFiles {
+  accessKeyId?: string
+  secretAccessKey: string
+}
+
+export interface KeyFileBucket extends AccessKeyPair {
+  endpoint: string
+  region: string
+  bucket: string
+  virtualHost?: boolean
+  keyFiles: AccessKeyFiles
+  /** Receives the reason if a new pair cannot be used. */
+  onKeysRejected?: (error: unknown) => void
+}
+
+const CHECK_MS = 5_000
+const TEST_TIMEOUT_MS = 5_000
+
+/**
+ * Returns a function that returns the current pair of keys of a bucket. It reads the files at most every 5 s. A new pair is
+ * used when the store accepts it, so a key that is not active yet, or a pair of which one file is still old, causes no
+ * failed request. Until then the previous pair stays in use.
+ */
+export function watchAccessKeys(bucket: KeyFileBucket): () => Promise<AccessKeyPair> {
+  let current: AccessKeyPair = { accessKeyId: bucket.accessKeyId, secretAccessKey: bucket.secretAccessKey }
+  let checkedMs = Number.NEGATIVE_INFINITY
+  let checking: Promise<void> | undefined
+  let problem: string | undefined
+  const check = async () => {
+    try {
+      const next = await readPair(bucket)
+      if (!areEqual(next, current)) await testPair(bucket, next)
+      current = next
+      problem = undefined
+    } catch (error) {
+      const { message } = error as Error
+      if (message !== problem) bucket.onKeysRejected?.(error)
+      problem = message
+    }
+    checkedMs = performance.now()
+    checking = undefined
+  }
+  return async () => {
+    if (performance.now() - checkedMs >= CHECK_MS) checking ??= check()
+    await checking
+    return current
+  }
+}
+
+async function readPair({ keyFiles, accessKeyId }: KeyFileBucket): Promise<AccessKeyPair> {
+  const read = async (file: string) => (await readFile(file, 'utf8')).trim()
+  const [id, secret] = await Promise.all([
+    keyFiles.accessKeyId === undefined ? accessKeyId : read(keyFiles.accessKeyId),
+    read(keyFiles.secretAccessKey),
+  ])
+  if (id === '' || secret === '') throw new Error('a file of the access key of the bucket is empty')
+  return { accessKeyId: id, secretAccessKey: secret }
+}
+
+function areEqual(left: AccessKeyPair, right: AccessKeyPair): boolean {
+  // Both are known to this process, so the time of the comparison reveals nothing.
+  return JSON.stringify(left) === JSON.stringify(right)
+}
+
+/** Throws unless the store accepts the pair. */
+async function testPair({ endpoint, region, bucket, virtualHost = false }: KeyFileBucket, credentials: AccessKeyPair): Promise<void> {
+  const requestHandler = { connectionTimeout: TEST_TIMEOUT_MS, requestTimeout: TEST_TIMEOUT_MS }
+  const client = new S3Client({ endpoint, region, credentials, forcePathStyle: !virtualHost, maxAttempts: 1, requestHandler })
+  try {
+    await client.send(new HeadBucketCommand({ Bucket: bucket }))
+  } catch (error) {
+    throw new Error(`the object store does not accept the changed access key ${credentials.accessKeyId} (${(error as Error).name})`, {
+      cause: error,
+    })
+  } finally {
+    client.destroy()
+  }
+}
