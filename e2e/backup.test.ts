@@ -176,6 +176,42 @@ test('a second backup copies new files only, and a stopped platform can be backe
   expect(await jobCount(platform)).toBeGreaterThan(2)
 }, 120_000)
 
+test('a folder keeps several backups, each of which can be restored', async () => {
+  const to = inFolder('generations')
+  const backUp = async (keep: string) => {
+    const { code, stderr, stdout } = await runCommand('backup', ['--to', to, '--keep', keep], { VITASCOPE_DATA_DIR: platform.dataDir })
+    expect([code, stderr]).toEqual([0, ''])
+    return /the backup of (\S+) is complete/.exec(stdout)?.[1] ?? ''
+  }
+  const restore = (...args: string[]) => runCommand('restore', ['--from', to, ...args], { VITASCOPE_DATA_DIR: inFolder('earlier') })
+  const [deleted] = videos
+  const hasObjects = async () => (await readdir(join(to, 'objects', 'media'))).includes(deleted?.media_id ?? '')
+
+  const first = await backUp('2')
+  expect((await platform.withKey(tenant.key).delete(`/media?media_id=${deleted?.media_id}`)).status).toBe(200)
+  const second = await backUp('2')
+  const { stdout } = await restore('--list')
+  expect(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ')[0]),
+  ).toEqual([second, first])
+  expect(await hasObjects()).toBe(true)
+  const restored = await restore('--at', first, '--verify')
+  expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining(`the backup of ${first} is restored and verified`)])
+  const earlier = await startTestPlatform(TIMES, inFolder('earlier'))
+  opened.push(earlier)
+  const video = await waitUntilSettled(earlier.withKey(tenant.key), deleted?.video_id ?? '')
+  expect((await fetchBytes(findMp4Url(video.uri))).length).toBeGreaterThan(10_000)
+
+  // The third backup replaces the first one, whose objects are then in no backup.
+  await backUp('2')
+  expect(await hasObjects()).toBe(false)
+  const gone = await restore('--at', first)
+  expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining(`there is no complete backup in ${to} from ${first} or before`)])
+}, 180_000)
+
 test('restore rejects a non-empty target and a changed backup', async () => {
   const secondRestore = await restoreInto(platform.dataDir)
   expect(secondRestore.code).toBe(1)
@@ -198,6 +234,7 @@ test('restore rejects a non-empty target and a changed backup', async () => {
 
 test.each([
   ['backup', [], 2, 'usage: backup --to DIR'],
+  ['backup', ['--to', '/nowhere', '--keep', '0'], 2, 'with N from 1 to 1000'],
   ['backup', ['--to', '/dev/null/here'], 1, 'is not a folder'],
   ['restore', ['--from', '/nowhere'], 1, 'there is no complete backup in /nowhere'],
   ['restore', ['--form', 'x'], 2, "Unknown option '--form'"],

@@ -168,7 +168,7 @@ test("each component has the keys of its own user of the store, and only the sto
   expect(services['object-users']?.secrets?.slice(2)).toEqual(BUCKET_USERS.map((user) => `${user}-s3-secret-key`))
   expect(services['object-users']?.command?.[0]).toContain(`for name in ${BUCKET_USERS.join(' ')}; do`)
   expect(readAccessKeyIds(services['object-rights']?.command?.slice(1) ?? [])).toEqual(
-    Object.fromEntries(BUCKET_USERS.map((user) => [user, user])),
+    Object.fromEntries(BUCKET_USERS.map((user) => [user, [user]])),
   )
   for (const name of ['encoding', 'worker', 'delivery']) {
     expect([name, services[name]?.depends_on?.['object-rights']?.condition]).toEqual([name, 'service_completed_successfully'])

@@ -13,7 +13,7 @@ import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_pa
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { openMasterKeys } from '@vitascope/security'
 import { type RunningGrpcService, type ServiceBase, type ServiceParts, startGrpcService } from '@vitascope/service'
-import type { Logger } from '@vitascope/telemetry'
+import { createKeyFileReports, type Logger } from '@vitascope/telemetry'
 import { accessListHandlers } from './access-list/access-list-rpc.ts'
 import { createAccessListStore } from './access-list/access-list-store.ts'
 import { apiKeyHandlers } from './api-key/api-key-rpc.ts'
@@ -59,9 +59,8 @@ export function startAuth(config: AuthConfig, log: Logger): Promise<RunningGrpcS
 
 function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   const { log, metrics, server } = base
-  const masterKeys = openMasterKeys(config.masterKeyFile, (error) =>
-    log.error({ err: error }, 'loading changed master keys failed; using the previous ones'),
-  )
+  const reportsOf = createKeyFileReports({ log, metrics })
+  const masterKeys = openMasterKeys(config.masterKeyFile, reportsOf('master-key'))
   const cipher = createKeyCipher(masterKeys)
   const db = base.openDatabase()
   // The outbox has its own pool, because it holds connections while it sends. Requests must not

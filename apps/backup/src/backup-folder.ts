@@ -18,8 +18,8 @@ export interface Manifest {
   /** Time of the snapshot, by the database's clock. */
   takenAt: string
   /**
-   * Folder of this backup's tables and lists. Objects lie next to it, and later backups into the
-   * same folder reuse them.
+   * Folder of this backup's tables, lists and secrets. Objects lie next to it, and other backups in
+   * the same folder use them, too.
    */
   run: string
   schemas: {
@@ -40,6 +40,7 @@ const MANIFEST = 'manifest.json'
 export const paths = {
   objects: (folder: string) => join(folder, 'objects'),
   secrets: (folder: string) => join(folder, 'secrets'),
+  secretsOf: (folder: string, run: string) => join(folder, run, 'secrets'),
   table: (folder: string, run: string, { schema, table }: DumpedTable) => join(folder, run, `${schema}.${table}.copy.gz`),
   names: (folder: string, run: string) => join(folder, run, 'names.gz'),
   list: (folder: string, run: string) => join(folder, run, 'objects.jsonl.gz'),
@@ -85,8 +86,32 @@ function isBackupEntry(name: string): boolean {
   return /^(manifest[.]json([.]new)?|objects|secrets|run-[0-9a-f-]+)$/.test(name)
 }
 
-/** Makes this backup the current one, and removes the one before. */
-export async function finishRun(folder: string, manifest: Manifest): Promise<void> {
+/**
+ * Makes this backup the current one, and removes the oldest ones, so that `keep` backups remain. Returns the remaining
+ * ones, newest first.
+ */
+export async function finishRun(folder: string, manifest: Manifest, keep: number): Promise<Manifest[]> {
+  const earlier = await readManifest(folder)
+  for (const of of earlier === undefined ? [manifest] : [earlier, manifest]) await writeManifest(join(folder, of.run), of)
+  await writeManifest(folder, manifest)
+  const kept = (await listBackups(folder)).slice(0, keep)
+  for (const name of await readdir(folder)) {
+    if (name.startsWith('run-') && !kept.some(({ run }) => run === name)) await rm(join(folder, name), { recursive: true, force: true })
+  }
+  return kept
+}
+
+/** Returns the complete backups in a folder, newest first. */
+export async function listBackups(folder: string): Promise<Manifest[]> {
+  const current = await readManifest(folder)
+  if (current === undefined) return []
+  const runs = (await readdir(folder)).filter((name) => name.startsWith('run-') && name !== current.run)
+  const others = await Promise.all(runs.map((run) => readManifest(join(folder, run))))
+  const complete = [current, ...others.filter((manifest) => manifest !== undefined)]
+  return complete.toSorted((a, b) => (a.takenAt < b.takenAt ? 1 : -1))
+}
+
+async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const file = join(folder, `${MANIFEST}.new`)
   const handle = await open(file, 'w', 0o600)
   await handle.writeFile(`${JSON.stringify(manifest, undefined, 1)}\n`)
@@ -96,7 +121,4 @@ export async function finishRun(folder: string, manifest: Manifest): Promise<voi
   const dir = await open(folder)
   await dir.sync()
   await dir.close()
-  for (const name of await readdir(folder)) {
-    if (name.startsWith('run-') && name !== manifest.run) await rm(join(folder, name), { recursive: true, force: true })
-  }
 }

@@ -1,17 +1,23 @@
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { chmod, copyFile, rm } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { type DumpedTable, type Snapshot, takeSnapshot } from '@vitascope/postgres'
 import { type ObjectInfo, type ObjectStorage, openFileStorage, unsyncedDisk } from '@vitascope/storage'
-import { type BackedObject, beginRun, finishRun, type Manifest, paths, readManifest } from './backup-folder.ts'
-import { copyObjects, syncAll, withEarlier } from './copy-objects.ts'
+import { type BackedObject, beginRun, finishRun, listBackups, type Manifest, paths } from './backup-folder.ts'
+import { copyObjects, mergeLists, syncAll, withEarlier } from './copy-objects.ts'
 import { LEVEL, readLines, writeLines } from './json-lines.ts'
 import { readReferencedObjects } from './referenced-objects.ts'
 import { holdSweep } from './sweep-hold.ts'
+
+export interface BackupOptions {
+  /** Number of backups in the folder, with this one. Older ones are removed. */
+  keep: number
+  print(line: string): void
+}
 
 export interface BackupSource {
   /** Database URL per schema, with a role that may read it. */
@@ -30,10 +36,10 @@ const EXCLUDED_TABLES = ['sweep_hold']
  * Writes a consistent snapshot of the platform into a folder: first the rows, all from one database
  * snapshot, then the objects that they refer to. Objects never change, and none is deleted during
  * the backup, so each still exists when it is copied. An earlier backup in the folder stays valid
- * until this one is complete, and objects that both contain are reused.
+ * until this one is complete. Objects that several backups contain are stored once.
  */
-export async function backUp(source: BackupSource, folder: string, print: (line: string) => void): Promise<Manifest> {
-  const earlier = await readManifest(folder)
+export async function backUp(source: BackupSource, folder: string, { keep, print }: BackupOptions): Promise<Manifest> {
+  const earlier = await listBackups(folder)
   const run = await beginRun(folder)
   const hold = await holdSweep(source.urls['encoding'] ?? '')
   try {
@@ -42,15 +48,16 @@ export async function backUp(source: BackupSource, folder: string, print: (line:
     const { objects, missing } = await backUpObjects(source.storage, folder, run, earlier)
     hold.check()
     print(`objects: ${objects.count} of ${objects.bytes} bytes, ${objects.copied} of them copied now`)
-    const secrets = await copySecrets(source.secrets, folder)
+    for (const target of [paths.secretsOf(folder, run), paths.secrets(folder)]) await copySecrets(source.secrets, target)
+    const secrets = Object.keys(source.secrets)
     await syncAll(folder)
     const { count, bytes } = objects
     const manifest: Manifest = {
       ...{ format: 1, takenAt: database.takenAt, run, schemas: database.schemas },
       ...{ objects: { count, bytes }, missing, secrets },
     }
-    await finishRun(folder, manifest)
-    if (earlier) await deleteObsoleteObjects(folder, run)
+    const kept = await finishRun(folder, manifest, keep)
+    if (earlier.length > 0) await deleteObsoleteObjects(folder, kept)
     return manifest
   } finally {
     await hold.release()
@@ -94,14 +101,14 @@ async function dumpTable(snapshot: Snapshot, table: DumpedTable, file: string) {
   return { ...table, rows: rows(), sha256: hash.digest('hex') }
 }
 
-async function backUpObjects(from: ObjectStorage, folder: string, run: string, earlier: Manifest | undefined) {
+async function backUpObjects(from: ObjectStorage, folder: string, run: string, earlier: readonly Manifest[]) {
   const target = await openFileStorage({ root: paths.objects(folder), staleAfterMs: 0, disk: unsyncedDisk })
   const referenced = readReferencedObjects(paths.names(folder, run))
   const sums = { count: 0, bytes: 0, copied: 0 }
   const listReferenced = async function* (): AsyncGenerator<ObjectInfo> {
     for await (const object of from.list('')) if (await referenced.has(object.name)) yield object
   }
-  const earlierList = earlier ? readLines<BackedObject>(paths.list(folder, earlier.run)) : empty()
+  const earlierList = readLists(folder, earlier)
   const copyListed = async function* (): AsyncGenerator<BackedObject> {
     for await (const object of copyMissing(withEarlier(listReferenced(), earlierList), from, target, sums)) {
       sums.count++
@@ -113,7 +120,10 @@ async function backUpObjects(from: ObjectStorage, folder: string, run: string, e
   return { objects: sums, missing: await referenced.end() }
 }
 
-async function* empty(): AsyncGenerator<BackedObject> {}
+/** Yields the objects that backups contain, each once. */
+function readLists(folder: string, backups: readonly Manifest[]): AsyncGenerator<BackedObject> {
+  return mergeLists(backups.map(({ run }) => readLines<BackedObject>(paths.list(folder, run))))
+}
 
 /** Copies missing objects in concurrent batches. The order is preserved. */
 async function* copyMissing(
@@ -142,19 +152,19 @@ async function* iterate<Value>(values: readonly Value[]): AsyncGenerator<Value> 
   yield* values
 }
 
-/** Deletes objects of an earlier backup that this one does not contain. */
-async function deleteObsoleteObjects(folder: string, run: string): Promise<void> {
+/** Deletes objects that none of the backups contains. */
+async function deleteObsoleteObjects(folder: string, kept: readonly Manifest[]): Promise<void> {
   const storage = await openFileStorage({ root: paths.objects(folder), disk: unsyncedDisk })
-  const current = readLines<BackedObject>(paths.list(folder, run))
-  for await (const { object, earlier } of withEarlier(storage.list(''), current)) if (!earlier) await storage.delete(object.name)
+  const contained = readLists(folder, kept)
+  for await (const { object, earlier } of withEarlier(storage.list(''), contained)) if (!earlier) await storage.delete(object.name)
 }
 
-async function copySecrets(secrets: Readonly<Record<string, string>>, folder: string): Promise<string[]> {
+async function copySecrets(secrets: Readonly<Record<string, string>>, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   for (const [name, file] of Object.entries(secrets)) {
-    const target = join(paths.secrets(folder), name)
+    const target = join(folder, name)
     await rm(target, { force: true })
     await copyFile(file, target)
     await chmod(target, 0o600)
   }
-  return Object.keys(secrets)
 }

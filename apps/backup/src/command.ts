@@ -7,21 +7,28 @@ import { createLogPrinter, readPlatformConfig, StartError } from '@vitascope/pla
 import { SnapshotError } from '@vitascope/postgres'
 import { backUp } from './backup.ts'
 import { BackupError } from './backup-error.ts'
-import { readManifest } from './backup-folder.ts'
+import { listBackups, type Manifest } from './backup-folder.ts'
 import { openSource } from './open-platform.ts'
 import { openTarget } from './open-target.ts'
 import { restore, verify } from './restore.ts'
 
-/** Runs `npm run backup -- --to DIR [--without-secrets]` and returns the exit code. */
+/** Maximum number of backups in a folder. Their lists are read at the same time. */
+const MAX_KEPT = 1_000
+
+/** Runs `npm run backup -- --to DIR [--keep N] [--without-secrets]` and returns the exit code. */
 export function backupCommand(args: readonly string[]): Promise<number> {
   return runCommand('the backup failed', async () => {
-    const { values } = parseArgs({ args: [...args], options: { to: { type: 'string' }, 'without-secrets': { type: 'boolean' } } })
-    if (!values.to) return usage('backup --to DIR [--without-secrets]')
+    const options = { to: { type: 'string' }, keep: { type: 'string' }, 'without-secrets': { type: 'boolean' } } as const
+    const { values } = parseArgs({ args: [...args], options })
+    const keep = Number(values.keep ?? '1')
+    if (!values.to || !Number.isSafeInteger(keep) || keep < 1 || keep > MAX_KEPT) {
+      return usage(`backup --to DIR [--keep N] [--without-secrets], with N from 1 to ${MAX_KEPT}`)
+    }
     const folder = resolve(values.to)
     const logPrinter = createLogPrinter(process.stderr)
     const source = await openSource(readPlatformConfig(process.env), logPrinter, !values['without-secrets'])
     try {
-      const { takenAt, missing } = await backUp(source, folder, print)
+      const { takenAt, missing } = await backUp(source, folder, { keep, print })
       for (const name of missing) print(`missing: ${name} is referenced by a row, but is not in storage`)
       print(`the backup of ${takenAt} is complete in ${folder}`)
       return 0
@@ -31,14 +38,21 @@ export function backupCommand(args: readonly string[]): Promise<number> {
   })
 }
 
-/** Runs `npm run restore -- --from DIR [--verify]` and returns the exit code. */
+/** Runs `npm run restore -- --from DIR [--at TIME] [--verify]` or `--list`, and returns the exit code. */
 export function restoreCommand(args: readonly string[]): Promise<number> {
   return runCommand('the restore failed', async () => {
-    const { values } = parseArgs({ args: [...args], options: { from: { type: 'string' }, verify: { type: 'boolean' } } })
-    if (!values.from) return usage('restore --from DIR [--verify]')
+    const options = { from: { type: 'string' }, at: { type: 'string' }, list: { type: 'boolean' }, verify: { type: 'boolean' } } as const
+    const { values } = parseArgs({ args: [...args], options })
+    if (!values.from) return usage('restore --from DIR [--at TIME] [--verify], or restore --from DIR --list')
     const folder = resolve(values.from)
-    const manifest = await readManifest(folder)
-    if (!manifest) throw new BackupError(`there is no complete backup in ${folder}`)
+    const backups = await listBackups(folder)
+    if (values.list) {
+      for (const { takenAt, objects } of backups) print(`${takenAt}  ${objects.count} objects of ${objects.bytes} bytes`)
+      return 0
+    }
+    const manifest = values.at === undefined ? backups[0] : findBackupAt(backups, values.at)
+    if (!manifest)
+      throw new BackupError(`there is no complete backup in ${folder}${values.at === undefined ? '' : ` from ${values.at} or before`}`)
     const config = readPlatformConfig(process.env)
     const target = await openTarget(config, { manifest, folder }, createLogPrinter(process.stderr))
     try {
@@ -53,6 +67,13 @@ export function restoreCommand(args: readonly string[]): Promise<number> {
       await target.close()
     }
   })
+}
+
+/** Returns the newest backup of this time or before. */
+function findBackupAt(backups: readonly Manifest[], time: string): Manifest | undefined {
+  const limit = Date.parse(time)
+  if (Number.isNaN(limit)) throw new BackupError(`${time} is not a time such as 2026-01-31T12:00:00Z`)
+  return backups.find(({ takenAt }) => Date.parse(takenAt) <= limit)
 }
 
 async function runCommand(prefix: string, run: () => Promise<number>): Promise<number> {

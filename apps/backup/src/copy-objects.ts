@@ -52,6 +52,22 @@ export async function* withEarlier(
   }
 }
 
+/** Merges sorted lists of objects into one. A name in several lists is returned once. */
+export async function* mergeLists(lists: readonly AsyncIterator<BackedObject>[]): AsyncGenerator<BackedObject> {
+  const heads = await Promise.all(lists.map((list) => list.next()))
+  for (;;) {
+    const first = heads
+      .flatMap(({ done, value }) => (done ? [] : [value as BackedObject]))
+      .reduce<BackedObject | undefined>((least, object) => (least === undefined || object.name < least.name ? object : least), undefined)
+    if (first === undefined) return
+    yield first
+    for (const [index, list] of lists.entries()) {
+      const head = heads[index]
+      if (head && !head.done && head.value.name === first.name) heads[index] = await list.next()
+    }
+  }
+}
+
 /** Makes everything below a folder durable. One sync is much faster than one per file. */
 export async function syncAll(folder: string): Promise<void> {
   await promisify(execFile)('sync', ['-f', folder])

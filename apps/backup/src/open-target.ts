@@ -52,8 +52,11 @@ async function restoreSecrets(config: PlatformConfig, manifest: Manifest, folder
         throw new BackupError(`the backup has no secrets: put the ${name} of the backed-up platform in ${file} first`)
     }
   }
+  // Backups of earlier versions have one folder of secrets for all.
+  const own = paths.secretsOf(folder, manifest.run)
+  const source = (await fileExists(own)) ? own : paths.secrets(folder)
   for (const name of manifest.secrets) {
-    const [backupFile, file] = [join(paths.secrets(folder), name), files[name]]
+    const [backupFile, file] = [join(source, name), files[name]]
     if (file === undefined) throw new BackupError(`the backup is of another version: it has the secret ${name}`)
     if (await fileExists(file)) {
       if ((await readFile(file, 'utf8')).trim() === (await readFile(backupFile, 'utf8')).trim()) continue

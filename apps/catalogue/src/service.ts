@@ -39,7 +39,7 @@ import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { openMasterKeys, openTokenKeys } from '@vitascope/security'
 import { type RunningGrpcService, type ServiceBase, type ServiceParts, startGrpcService } from '@vitascope/service'
-import type { Logger } from '@vitascope/telemetry'
+import { createKeyFileReports, type Logger } from '@vitascope/telemetry'
 import { registerBacklogGauges } from './backlog-gauges.ts'
 import { captionHandlers } from './caption/caption-rpc.ts'
 import { createSourceReader } from './caption/caption-source.ts'
@@ -167,12 +167,9 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const { log, metrics } = base
   const { countryDatabaseFile } = config
   const countries = countryDatabaseFile === undefined ? NO_COUNTRIES : openCountries(countryDatabaseFile, { log, metrics })
-  const masterKeys = openMasterKeys(config.masterKeyFile, (error) =>
-    log.error({ err: error }, 'loading changed master keys failed; using the previous ones'),
-  )
-  const tokenKeys = openTokenKeys(config.tokenKeysFile, (error) =>
-    log.error({ err: error }, 'loading changed token keys failed; using the previous ones'),
-  )
+  const reportsOf = createKeyFileReports({ log, metrics })
+  const masterKeys = openMasterKeys(config.masterKeyFile, reportsOf('master-key'))
+  const tokenKeys = openTokenKeys(config.tokenKeysFile, reportsOf('token-keys'))
   const perOrganisation = createPerOrganisationTransactions()
   const db = perOrganisation.db(base.openDatabase())
   // The outbox has its own pool, because it holds connections while it sends. Requests must not

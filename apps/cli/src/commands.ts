@@ -27,7 +27,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   backup: {
     summary: 'Backs up a platform, running or not, into a folder.',
     args: {
-      '--to DIR': 'a new folder, or that of an earlier backup, whose objects are reused',
+      '--to DIR': 'a new folder, or that of earlier backups, whose objects are reused',
+      '[--keep N]': 'number of backups in the folder, 1 by default; older ones are removed',
       '[--without-secrets]': 'leaves out the keys, which are then stored elsewhere',
     },
     platform: 'Uses the platform of VITASCOPE_DATA_DIR (./data), or the database and storage of other settings.',
@@ -37,6 +38,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Restores a backup into an empty platform.',
     args: {
       '--from DIR': 'folder of the backup',
+      '[--at TIME]': 'the newest backup of this time or before, instead of the newest one',
+      '[--list]': 'only lists the backups in the folder',
       '[--verify]': 'compares rows and objects with the backup afterwards',
     },
     platform: 'Uses the empty folder VITASCOPE_DATA_DIR (./data), or the empty database and storage of other settings.',
@@ -82,7 +85,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       '[--file FILE]': 'the file, or - for standard input and output; by default NAME in secrets/ of the data folder',
     },
     platform: 'Uses the key files of VITASCOPE_DATA_DIR (./data). Running services read changed files within 5 s.',
-    programs: [{ path: 'cli/src/rotate-key.ts' }],
+    programs: [{ path: 'auth/src/rotate-key.ts' }],
   },
   'import-postcodes': {
     summary: 'Imports a GeoNames postal code file.',

@@ -9,7 +9,7 @@ test('the overview lists every command with its summary', () => {
 })
 
 test('the help of a command has its synopsis and each of its options', () => {
-  expect(formatHelp('backup')).toMatch(/^usage: vitascope backup --to DIR \[--without-secrets\]$/m)
+  expect(formatHelp('backup')).toMatch(/^usage: vitascope backup --to DIR \[--keep N\] \[--without-secrets\]$/m)
   expect(formatHelp('backup')).toMatch(/^ {2}--without-secrets {2}leaves out the keys/m)
   expect(formatHelp('reconcile')).toMatch(/^usage: vitascope reconcile$/m)
 })

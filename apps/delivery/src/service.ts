@@ -16,6 +16,7 @@ import { createThrottleReports } from '@vitascope/rate-limit'
 import { type AddressRules, clientAddress, openTokenKeys, toWidestNetwork } from '@vitascope/security'
 import { createUrlSigner, openStorage } from '@vitascope/storage'
 import {
+  createKeyFileReports,
   createMetrics,
   type Logger,
   observeStorage,
@@ -65,15 +66,14 @@ export async function startDelivery(
   )
   const identity = openIdentity(config.tls, { log, metrics })
   const principals = openPrincipalKeys('delivery', config.principalKeys, { log, metrics })
-  const tokenKeys = openTokenKeys(config.tokenKeysFile, (error) =>
-    log.error({ err: error }, 'loading changed token keys failed; using the previous ones'),
-  )
+  const reportsOf = createKeyFileReports({ log, metrics })
+  const tokenKeys = openTokenKeys(config.tokenKeysFile, reportsOf('token-keys'))
   const channel = openChannel(config.catalogueAddress, { service: 'catalogue', principals, identity })
   const encoding = openChannel(config.encodingAddress, { service: 'encoding', principals, identity })
   const storage = await openStorage(config.objects, {
     maxSockets: config.storageReads + SPARE_SOCKETS,
     onRequest: observeStorage(metrics),
-    onKeysRejected: (error) => log.error({ err: error }, 'loading changed keys of the bucket failed; using the previous ones'),
+    keyListener: reportsOf('s3-keys'),
   })
   const { countryDatabaseFile } = config
   const countries = countryDatabaseFile === undefined ? NO_COUNTRIES : openCountries(countryDatabaseFile, { log, metrics })

@@ -14,7 +14,7 @@ import { createQueue } from '@vitascope/queue'
 import { openMasterKeys, sealedJson } from '@vitascope/security'
 import { type RunningGrpcService, type ServiceBase, type ServiceParts, startGrpcService } from '@vitascope/service'
 import { openStorage } from '@vitascope/storage'
-import { type Logger, observeStorage } from '@vitascope/telemetry'
+import { createKeyFileReports, type Logger, observeStorage } from '@vitascope/telemetry'
 import { endReports } from './callback/end-report.ts'
 import { playableReports } from './callback/playable-report.ts'
 import { createProgressReporter } from './callback/progress-reporter.ts'
@@ -90,10 +90,8 @@ async function assemble(
   // The outbox has its own pool, because each of its lanes holds a connection while it sends. Rpcs
   // must not wait for these.
   const outboxDb = open()
-  const storage = await openStorage(config.objects, {
-    onRequest: observeStorage(metrics),
-    onKeysRejected: (error) => log.error({ err: error }, 'loading changed keys of the bucket failed; using the previous ones'),
-  })
+  const reportsOf = createKeyFileReports({ log, metrics })
+  const storage = await openStorage(config.objects, { onRequest: observeStorage(metrics), keyListener: reportsOf('s3-keys') })
   const catalogue = base.openChannel('catalogue', config.catalogueAddress)
   const jobs = catalogue.client(CatalogueJobService)
 
@@ -122,9 +120,7 @@ async function assemble(
   const videos = catalogue.client(VideoServiceService)
   const quota = createUploadQuota(catalogue.client(QuotaServiceService), log)
   const { objects } = config
-  const secrets = openMasterKeys(config.uploadSigningKeyFile, (error) =>
-    log.error({ err: error }, 'loading changed upload signing keys failed; using the previous ones'),
-  )
+  const secrets = openMasterKeys(config.uploadSigningKeyFile, reportsOf('upload-signing-key'))
   const uploadService = createUploadService({
     uploads,
     storage,

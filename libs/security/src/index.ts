@@ -7,7 +7,7 @@ export { type AddressRule, type AddressRules, isAddressAllowed, matchesAddress, 
 /** Addresses of clients behind proxies. */
 export { clientAddress } from './client-address.ts'
 /** Files with keys that are read again when they change. */
-export { fixedKeys, type KeyFile, type KeyFileOptions, openKeyFile } from './key-file.ts'
+export { fixedKeys, type KeyFile, type KeyFileListener, type KeyFileOptions, openKeyFile } from './key-file.ts'
 /** Keys that stored values are encrypted with. */
 export { fixedMasterKeys, type MasterKeyList, type MasterKeys, masterKeysProblem, openMasterKeys, parseMasterKeys } from './master-keys.ts'
 /** Steps of a rotation of keys. */

@@ -12,13 +12,19 @@ export function fixedKeys<Keys>(keys: Keys): KeyFile<Keys> {
   return { current: () => keys, close: () => {} }
 }
 
-export interface KeyFileOptions<Keys> {
+/** Receives the changes of a key file. */
+export interface KeyFileListener {
+  /** Called when changed keys are in use. */
+  onChange?(): void
+  /** Receives the reason if a change is rejected. */
+  onProblem(error: unknown): void
+}
+
+export interface KeyFileOptions<Keys> extends KeyFileListener {
   /** Throws an error that contains no secret if the text is invalid. */
   parse(text: string): Keys
   /** Throws if the new keys must not replace the current ones. By default, all may. */
   check?(next: Keys, current: Keys): void
-  /** Receives the reason if a change is rejected. */
-  onProblem(error: unknown): void
   pollMs?: number
 }
 
@@ -28,7 +34,10 @@ const POLL_MS = 5_000
  * Reads a key file, and polls it every 5 s. A change that cannot be read, parsed or accepted is reported to `onProblem`
  * once; the previous keys stay in use. Throws if the first read fails.
  */
-export function openKeyFile<Keys>(file: string, { parse, check, onProblem, pollMs = POLL_MS }: KeyFileOptions<Keys>): KeyFile<Keys> {
+export function openKeyFile<Keys>(
+  file: string,
+  { parse, check, onChange, onProblem, pollMs = POLL_MS }: KeyFileOptions<Keys>,
+): KeyFile<Keys> {
   let text = readFileSync(file, 'utf8')
   let keys = parse(text)
   let problem: string | undefined
@@ -42,6 +51,7 @@ export function openKeyFile<Keys>(file: string, { parse, check, onProblem, pollM
       const parsed = parse(next)
       check?.(parsed, keys)
       keys = parsed
+      onChange?.()
     } catch (error) {
       const { message } = error as Error
       // A file that still cannot be read is not reported again.

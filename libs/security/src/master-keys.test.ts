@@ -34,7 +34,7 @@ test('a file that cannot be read is reported once, and the previous keys stay in
   const file = join(folder, 'moved-key')
   const problems: unknown[] = []
   writeFileSync(file, one)
-  const keys = openMasterKeys(file, (error) => problems.push(error), 5)
+  const keys = openMasterKeys(file, { onProblem: (error) => problems.push(error) }, 5)
   const waitForPolls = () => delay(100)
   renameSync(file, `${file}.moved`)
   await waitForPolls()
@@ -52,7 +52,7 @@ test('a changed file is reloaded if it still includes a key in use', async () =>
   const file = join(folder, 'master-key')
   const problems: string[] = []
   writeFileSync(file, one)
-  const keys = openMasterKeys(file, (error) => problems.push((error as Error).message), 5)
+  const keys = openMasterKeys(file, { onProblem: (error) => problems.push((error as Error).message) }, 5)
   const versions = () => keys.current().map(({ version }) => version)
   const waitUntil = async (isDone: () => boolean) => {
     for (let tries = 0; !isDone() && tries < 2_000; tries++) await delay(5)

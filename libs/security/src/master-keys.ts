@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { fixedKeys, type KeyFile, openKeyFile } from './key-file.ts'
+import { fixedKeys, type KeyFile, type KeyFileListener, openKeyFile } from './key-file.ts'
 
 /** A key that values are encrypted with. */
 export interface MasterKey {
@@ -68,14 +68,14 @@ export function fixedMasterKeys(text: string): MasterKeys {
  * Reads a key file, and polls it as `openKeyFile` does. A change is rejected if it has no key in common with the current
  * keys.
  */
-export function openMasterKeys(file: string, onProblem: (error: unknown) => void, pollMs?: number): MasterKeys {
+export function openMasterKeys(file: string, listener: KeyFileListener, pollMs?: number): MasterKeys {
   return openKeyFile(file, {
     parse: parseMasterKeys,
     check(next, current) {
       if (!next.some((key) => current.some((known) => isSameKey(known, key))))
         throw new Error(`${file} contains none of the master keys in use`)
     },
-    onProblem,
+    ...listener,
     ...(pollMs !== undefined && { pollMs }),
   })
 }

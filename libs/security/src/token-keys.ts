@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
-import { type KeyFile, openKeyFile } from './key-file.ts'
+import { type KeyFile, type KeyFileListener, openKeyFile } from './key-file.ts'
 
 /** A key that signs tokens. Its secret is a `KeyObject`, so it does not appear in logs or JSON. */
 export interface TokenKey {
@@ -29,8 +29,8 @@ export function parseTokenKeys(text: string): TokenKeys {
 }
 
 /** Reads a key file, and polls it as `openKeyFile` does. */
-export function openTokenKeys(file: string, onProblem: (error: unknown) => void, pollMs?: number): TokenKeyFile {
-  return openKeyFile(file, { parse: parseTokenKeys, onProblem, ...(pollMs !== undefined && { pollMs }) })
+export function openTokenKeys(file: string, listener: KeyFileListener, pollMs?: number): TokenKeyFile {
+  return openKeyFile(file, { parse: parseTokenKeys, ...listener, ...(pollMs !== undefined && { pollMs }) })
 }
 
 /**

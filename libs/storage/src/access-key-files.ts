@@ -13,14 +13,21 @@ export interface AccessKeyFiles {
   secretAccessKey: string
 }
 
+/** Receives the changes of a pair of keys. */
+export interface AccessKeyListener {
+  /** Called when a new pair is in use. */
+  onChange(): void
+  /** Receives the reason if a new pair cannot be used. */
+  onProblem(error: unknown): void
+}
+
 export interface KeyFileBucket extends AccessKeyPair {
   endpoint: string
   region: string
   bucket: string
   virtualHost?: boolean
   keyFiles: AccessKeyFiles
-  /** Receives the reason if a new pair cannot be used. */
-  onKeysRejected?: (error: unknown) => void
+  keyListener?: AccessKeyListener
 }
 
 const CHECK_MS = 5_000
@@ -39,12 +46,15 @@ export function watchAccessKeys(bucket: KeyFileBucket): () => Promise<AccessKeyP
   const check = async () => {
     try {
       const next = await readPair(bucket)
-      if (!areEqual(next, current)) await testPair(bucket, next)
-      current = next
+      if (!areEqual(next, current)) {
+        await testPair(bucket, next)
+        current = next
+        bucket.keyListener?.onChange()
+      }
       problem = undefined
     } catch (error) {
       const { message } = error as Error
-      if (message !== problem) bucket.onKeysRejected?.(error)
+      if (message !== problem) bucket.keyListener?.onProblem(error)
       problem = message
     }
     checkedMs = performance.now()

@@ -1,14 +1,14 @@
 import { S3Client } from '@aws-sdk/client-s3'
 import { DomainError } from '@vitascope/errors'
-import { type AccessKeyFiles, type AccessKeyPair, watchAccessKeys } from './access-key-files.ts'
+import { type AccessKeyFiles, type AccessKeyListener, type AccessKeyPair, watchAccessKeys } from './access-key-files.ts'
 
 /**
  * A pair of keys, or no keys: the credentials are those of the identity of the process. `keyFiles` are the files of the
  * pair, which are read again.
  */
 export type AccessKeys =
-  | (AccessKeyPair & { keyFiles?: AccessKeyFiles; onKeysRejected?: (error: unknown) => void })
-  | { accessKeyId?: undefined; secretAccessKey?: undefined; keyFiles?: undefined; onKeysRejected?: (error: unknown) => void }
+  | (AccessKeyPair & { keyFiles?: AccessKeyFiles; keyListener?: AccessKeyListener })
+  | { accessKeyId?: undefined; secretAccessKey?: undefined; keyFiles?: undefined; keyListener?: AccessKeyListener }
 
 /** The bucket that the keys belong to. */
 export interface KeyedBucket {

@@ -1,5 +1,5 @@
 /** Keys of a bucket in files that are read again. */
-export { type AccessKeyFiles, type AccessKeyPair, type KeyFileBucket, watchAccessKeys } from './access-key-files.ts'
+export { type AccessKeyFiles, type AccessKeyListener, type AccessKeyPair, type KeyFileBucket, watchAccessKeys } from './access-key-files.ts'
 /** Policies that grant components their rights in a bucket. */
 export {
   BUCKET_USERS,

@@ -29,7 +29,14 @@ describeWithS3('with the keys of a bucket in files', () => {
     await writeFile(keyFiles.secretAccessKey, old.secretAccessKey)
     const { endpoint, region, bucket } = store
     const rejections: string[] = []
-    const options = { endpoint, region, bucket, ...old, keyFiles, onKeysRejected: (error: unknown) => rejections.push(`${error}`) }
+    const options = {
+      endpoint,
+      region,
+      bucket,
+      ...old,
+      keyFiles,
+      keyListener: { onChange: () => {}, onProblem: (error: unknown) => rejections.push(`${error}`) },
+    }
     const [storage, presign] = [openS3Storage(options), createUrlSigner(options)]
     const signer = async () => {
       const url = await presign({ method: 'GET', name: 'media/first', now: new Date(), seconds: 60, responseHeaders: {} })

@@ -1,3 +1,4 @@
+export { createKeyFileReports, type KeyFileReports } from './key-file-reports.ts'
 export { createLogger, type Logger } from './log.ts'
 export { createMetrics, type Metrics, observeConnections, observeStorage, serveMetrics } from './metrics.ts'
 export { startTracing } from './start-tracing.ts'

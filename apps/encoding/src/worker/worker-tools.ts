@@ -6,7 +6,7 @@ import { openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
 import { type FfmpegTools, findFfmpeg, officeFilterCommand, runSandboxed, type Sandbox, sandboxFor } from '@vitascope/media'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { openStorage } from '@vitascope/storage'
-import { createMetrics, type Logger, observeStorage, serveMetrics } from '@vitascope/telemetry'
+import { createKeyFileReports, createMetrics, type Logger, observeStorage, serveMetrics } from '@vitascope/telemetry'
 import { crashAtPut, createCrashCounter } from '../common/crash-point.ts'
 import { findOffice } from '../slides/find-office.ts'
 import { findSandboxProblem } from '../slides/libreoffice-sandbox.ts'
@@ -38,9 +38,9 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
   }
   await emptyFolder(config.scratchDir)
   await trySandbox(tools, join(config.scratchDir, 'trial'), log)
-  const onKeysRejected = (error: unknown) => log.error({ err: error }, 'loading changed keys of the bucket failed; using the previous ones')
   const metrics = createMetrics('worker')
-  const opened = await openStorage(config.objects, { onRequest: observeStorage(metrics), onKeysRejected })
+  const keyListener = createKeyFileReports({ log, metrics })('s3-keys')
+  const opened = await openStorage(config.objects, { onRequest: observeStorage(metrics), keyListener })
   const storage = crashAtPut(opened, createCrashCounter(config.crashAt, 'put'))
   metrics.gauge('vitascope_worker_scratch_free_bytes', 'Free bytes of the file system of the scratch folder', [], async (gauge) => {
     const { bavail, bsize } = await statfs(config.scratchDir)

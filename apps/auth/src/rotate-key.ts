@@ -1,10 +1,9 @@
 import { chmodSync, chownSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ROTATION_STEPS, type RotationStep, rotateKeys } from '@vitascope/security'
-import { dataFolder } from './config.ts'
 
-// node apps/cli/src/rotate-key.ts NAME STEP [--file FILE]: one step of a rotation. `-` reads the
+// node apps/auth/src/rotate-key.ts NAME STEP [--file FILE]: one step of a rotation. `-` reads the
 // file from the standard input and writes it to the standard output.
 const FORMATS = { 'master-key': 'lines', 'token-keys': 'tokens', 'upload-signing-key': 'lines', 'idempotency-hash-key': 'lines' } as const
 const USAGE = `usage: rotate-key NAME STEP [--file FILE], with NAME one of ${Object.keys(FORMATS).join(', ')}, and STEP one of ${ROTATION_STEPS.join(', ')}\n`
@@ -35,7 +34,7 @@ function readRequest(args: readonly string[]): { name: keyof typeof FORMATS; ste
     const name = Object.keys(FORMATS).find((known) => known === positionals[0]) as keyof typeof FORMATS | undefined
     const step = ROTATION_STEPS.find((known) => known === positionals[1])
     if (name === undefined || step === undefined || positionals.length > 2) return undefined
-    return { name, step, file: values.file ?? join(dataFolder(process.env), 'secrets', name) }
+    return { name, step, file: values.file ?? join(resolve(process.env['VITASCOPE_DATA_DIR'] || './data'), 'secrets', name) }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS')) return undefined
     throw error
