@@ -33,7 +33,7 @@ export interface KeyPosition {
   skip: number
   /**
    * True for a limit in the text. The planner expects a tenth of all rows for a limit that is a
-   * parameter, and then plans each call anew. Each limit is another prepared statement.
+   * parameter, and then plans each call again. Each limit is another prepared statement.
    */
   isLimitConstant?: boolean
 }
