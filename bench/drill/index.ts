@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findPgBackRest, s3Path } from '@vitascope/testing'
@@ -99,6 +100,7 @@ ${lines.join('\n')}
 
 - The platform has ${videos} videos and receives writes during the backup and for ${secondsAfterBackup} s after it. Then all
   processes are killed, and the database, the objects and the data folder are deleted.
+- The load average of the machine was ${loadavg()[1]?.toFixed(1)} at the end.
 - RPO is the age of the oldest lost write at the disaster. A write is lost if its response was
   successful and the restored platform does not have it.
 - RTO is the time from the disaster to the first segment of a video, and to the first successful

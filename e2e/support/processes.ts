@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { waitFor } from '@vitascope/testing'
 
 export interface ProcessInfo {
   pid: number
@@ -11,6 +12,24 @@ export function listDescendants(ancestor: number): ProcessInfo[] {
   const processes = listProcesses()
   const below = (parent: number): ProcessInfo[] => processes.filter((p) => p.parent === parent).flatMap((p) => [p, ...below(p.pid)])
   return below(ancestor)
+}
+
+/** Kills a process and all its descendants with SIGKILL, and waits until they have ended. */
+export async function killFamily(ancestor: number): Promise<void> {
+  const pids = [ancestor, ...listDescendants(ancestor).map(({ pid }) => pid)]
+  for (const pid of pids) signalProcess(pid, 'SIGKILL')
+  await waitFor(() => !pids.some((pid) => signalProcess(pid, 0)), { describe: 'all killed processes to end' })
+}
+
+/** Returns false if there is no such process. */
+function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, signal)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    return false
+  }
 }
 
 function listProcesses(): ProcessInfo[] {

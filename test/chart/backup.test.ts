@@ -14,7 +14,14 @@ describeChart('backups', () => {
     const { spec } = find(manifests(), 'CronJob', 'backup')
     expect(spec).toMatchObject({ schedule: '17 3 * * *', timeZone: 'Etc/UTC', concurrencyPolicy: 'Forbid', suspend: false })
     const pod = findPod(manifests(), 'backup')
-    expect(pod.containers[0]?.args).toEqual(['apps/backup/src/main.ts', 'backup', '--to', '/var/lib/vitascope/backup/platform'])
+    expect(pod.containers[0]?.args).toEqual([
+      'apps/backup/src/main.ts',
+      'backup',
+      '--to',
+      '/var/lib/vitascope/backup/platform',
+      '--keep',
+      '7',
+    ])
     expect(listSecretFiles(pod)).toEqual([
       ...['access-key-id', 'secret-access-key'].map((name) => `backup-objects/${name}`),
       ...['analytics', 'auth', 'catalogue', 'collaboration', 'encoding'].map((name) => `videos-databases/${name}`),

@@ -33,6 +33,7 @@ const contents: Record<string, string> = {
   'keys/system-key': 's'.repeat(40),
   ...Object.fromEntries(SIGNERS.map((name) => [`public-keys/${name}.pub`, toPublicKey(testSigningKey(name))])),
   'database/url': 'postgres://me:secret@db:5432/vitascope',
+  'pooler/url': 'postgres://me:secret@pooler:5432/vitascope',
   ...Object.fromEntries(
     ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'].map((service) => [
       `databases/${service}/url`,

@@ -69,7 +69,9 @@ describe('each process', () => {
       const command = words.filter((word) => !word.startsWith('--max-'))
       expect([name, statSync(join(folder, '..', command[0] ?? '')).isFile()]).toEqual([name, true])
       const backupFolder = '/var/lib/vitascope/backup/platform'
-      const backup = { backup: ['backup', '--to', backupFolder], restore: ['restore', '--from', backupFolder, '--verify'] }[name]
+      const backup = { backup: ['backup', '--to', backupFolder, '--keep', '7'], restore: ['restore', '--from', backupFolder, '--verify'] }[
+        name
+      ]
       const grant = name === 'object-rights' ? BUCKET_USERS.map((user) => `${user}=${user}`) : undefined
       expect([name, command.slice(1)]).toEqual([name, backup ?? grant ?? (name.endsWith('-migrate') ? ['--wait'] : [])])
     }

@@ -16,6 +16,7 @@ import {
   pgbouncerPath,
   promtoolPath,
   redisPath,
+  resticPath,
   s3Path,
 } from '@vitascope/testing'
 import { quickGoBuild } from './go-build.ts'
@@ -47,6 +48,7 @@ const packages: readonly (Program & { package: string })[] = [
   { name: 'PgBouncer', package: 'pgbouncer', find: pgbouncerPath, neededBy: 'startPgBouncer', tests: 'with PgBouncer' },
   // promtool is a part of this package.
   { name: 'Prometheus', package: 'prometheus', find: promtoolPath, neededBy: 'promtoolPath', tests: 'of alerts' },
+  { name: 'restic', package: 'restic', find: resticPath, neededBy: 'resticPath', tests: 'with restic' },
   { name: 'Redis', package: 'redis-server', find: redisPath, neededBy: 'startRedis', tests: 'with Redis' },
 ]
 

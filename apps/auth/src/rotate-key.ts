@@ -5,7 +5,7 @@ import { ROTATION_STEPS, type RotationStep, rotateKeys } from '@vitascope/securi
 
 // node apps/auth/src/rotate-key.ts NAME STEP [--file FILE]: one step of a rotation. `-` reads the
 // file from the standard input and writes it to the standard output.
-const FORMATS = { 'master-key': 'lines', 'token-keys': 'tokens', 'upload-signing-key': 'lines', 'idempotency-hash-key': 'lines' } as const
+const FORMATS = { 'master-key': 'lines', 'token-keys': 'tokens', 'upload-signing-key': 'lines' } as const
 const USAGE = `usage: rotate-key NAME STEP [--file FILE], with NAME one of ${Object.keys(FORMATS).join(', ')}, and STEP one of ${ROTATION_STEPS.join(', ')}\n`
 
 process.exitCode = run(process.argv.slice(2))

@@ -80,7 +80,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'rotate-key': {
     summary: 'Changes a key file for one step of a key rotation.',
     args: {
-      NAME: 'master-key, token-keys, upload-signing-key or idempotency-hash-key',
+      NAME: 'master-key, token-keys or upload-signing-key',
       STEP: 'add: appends a new key; use: moves the last key to the front; remove: keeps only the first key',
       '[--file FILE]': 'the file, or - for standard input and output; by default NAME in secrets/ of the data folder',
     },

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { initDatabase, type RunningPostgres, startPostgres } from '@vitascope/embedded-postgres'
 import { waitFor } from '@vitascope/testing'
 import pg from 'pg'
+import { killFamily } from '../processes.ts'
 import type { LogArchive } from './log-archive.ts'
 
 /** A server that archives its log, and is restored from a base backup and the archive. */
@@ -11,7 +12,9 @@ export interface ArchivedPostgres {
   url: string
   /** Makes a base backup while the server runs. */
   backUp(): Promise<void>
-  /** Kills the server and deletes its data. The backup and the archive remain. */
+  /** Kills all processes of the server, so that it archives nothing more. */
+  kill(): Promise<void>
+  /** Deletes the data of the killed server. The backup and the archive remain. */
   destroy(): Promise<void>
   /** Restores the newest state that the archive contains, on the same port. */
   restore(): Promise<void>
@@ -43,11 +46,8 @@ export async function startArchivedPostgres(
   return {
     url,
     backUp: () => archive.backUp({ url, port, data, socketDir: folder }),
-    async destroy() {
-      process.kill(server.pid, 'SIGKILL')
-      await server.exited
-      await rm(data, { recursive: true, maxRetries: 5 })
-    },
+    kill: () => killFamily(server.pid),
+    destroy: () => rm(data, { recursive: true, maxRetries: 5 }),
     async restore() {
       await archive.restore(data)
       server = await start(port)

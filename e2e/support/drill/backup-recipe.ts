@@ -11,7 +11,8 @@ export async function createBackupRecipe(): Promise<Recipe> {
     name: 'backup',
     settings: {},
     backUp: (dataDir) => run('backup', ['--to', folder], dataDir),
-    // The database and the objects are in the data folder.
+    // The database and the objects belong to the platform and are in its data folder.
+    kill: async () => {},
     destroy: async () => {},
     async restore(dataDir) {
       await run('restore', ['--from', folder, '--verify'], dataDir)

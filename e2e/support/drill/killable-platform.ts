@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { waitFor } from '@vitascope/testing'
-import { listDescendants } from '../processes.ts'
+import { killFamily } from '../processes.ts'
 import { SYSTEM_KEY } from '../test-platform.ts'
 
 /** A platform in processes of its own, as `npm start` runs it. */
@@ -75,22 +74,6 @@ function waitUntilReady(child: ChildProcess): Promise<void> {
   })
 }
 
-async function killAll(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined) return
-  const pids = [child.pid, ...listDescendants(child.pid).map(({ pid }) => pid)]
-  for (const pid of pids) signalProcess(pid, 'SIGKILL')
-  await waitFor(() => !pids.some(isRunning), { describe: 'all processes of the platform to end' })
+async function killAll({ pid }: ChildProcess): Promise<void> {
+  if (pid !== undefined) await killFamily(pid)
 }
-
-/** Returns false if there is no such process. */
-function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    process.kill(pid, signal)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-    return false
-  }
-}
-
-const isRunning = (pid: number) => signalProcess(pid, 0)

@@ -32,6 +32,7 @@ export async function createPointInTimeRecipe(name: string, startDatabase: (fold
       await cp(join(dataDir, 'secrets'), vault, { recursive: true })
       await database.backUp()
     },
+    kill: () => database.kill(),
     async destroy(disasterTime) {
       disaster = disasterTime
       await database.destroy()

@@ -5,7 +5,9 @@ export interface Recipe {
   settings: Readonly<Record<string, string>>
   /** Protects the platform on `dataDir`, while it runs. */
   backUp(dataDir: string): Promise<void>
-  /** Deletes everything that a disaster destroys, except for `dataDir`. All processes of the platform have ended. */
+  /** Kills the servers that a disaster destroys, at once. */
+  kill(): Promise<void>
+  /** Deletes everything that a disaster destroys, except for `dataDir`. All processes have ended. */
   destroy(disasterTime: Date): Promise<void>
   /** Restores the platform into `dataDir`. Returns the settings of the restored platform. */
   restore(dataDir: string): Promise<Readonly<Record<string, string>>>

@@ -85,7 +85,7 @@ export async function runDrill(recipe: Recipe, options: DrillOptions, print: (li
 
     const [disasterMs, disasterTime] = [performance.now(), new Date()]
     const stopped = load.stop()
-    await platform.kill()
+    await Promise.all([recipe.kill(), platform.kill()])
     await stopped
     await recipe.destroy(disasterTime)
     await rm(dataDir, { recursive: true, maxRetries: 5 })

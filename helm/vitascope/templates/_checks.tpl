@@ -76,6 +76,17 @@ validates single values.
 {{- if and $v.database.cloudNativePg.create (not $v.database.cloudNativePg.cluster) }}
 - the CloudNativePG cluster has no name: set `database.cloudNativePg.cluster`
 {{- end }}
+{{- with $v.database.cloudNativePg }}
+{{- if and (not .create) (or .separateLogins (gt (int .pooler.instances) 0) .backup.destination) }}
+- logins, a pooler and backups are only possible for a CloudNativePG cluster of this release: set `database.cloudNativePg.create` to true, or remove `separateLogins`, `pooler` and `backup`
+{{- end }}
+{{- if and .create (gt (int .pooler.instances) 0) (not .separateLogins) }}
+- the pooler needs the URL of each service: set `database.cloudNativePg.separateLogins` to true
+{{- end }}
+{{- if and .backup.destination (not .backup.existingSecret) }}
+- backups of the database have no keys of their bucket: set `database.cloudNativePg.backup.existingSecret`
+{{- end }}
+{{- end }}
 {{- if and (has "storage" $reached) (eq $v.storage.kind "s3") }}
 {{- range $key := list "endpoint" "bucket" }}
 {{- if not (get $v.storage.s3 $key) }}

@@ -87,8 +87,21 @@ Returns the secret with the URL of a component's database, as {secret, key}: (di
 {{- $database := .root.Values.database }}
 {{- if $componentDatabase.existingSecret }}{{ dict "secret" $componentDatabase.existingSecret "key" $componentDatabase.key | toYaml }}
 {{- else if $database.existingSecret }}{{ dict "secret" $database.existingSecret "key" .name | toYaml }}
+{{- else if and $database.cloudNativePg.cluster $database.cloudNativePg.separateLogins }}{{ dict "secret" (printf "%s-%s" $database.cloudNativePg.cluster .name) "key" "uri" | toYaml }}
 {{- else if $database.cloudNativePg.cluster }}{{ dict "secret" (printf "%s-app" $database.cloudNativePg.cluster) "key" "uri" | toYaml }}
 {{- else }}{{ dict "secret" (printf "%s-postgres" (include "vitascope.fullname" .root)) "key" .name | toYaml }}
+{{- end }}
+{{- end }}
+
+{{/*
+Returns the secret with the URL of a component's database through a pooler, as {secret, key}. Empty
+without a pooler: (dict "root" $ "name" "auth").
+*/}}
+{{- define "vitascope.poolerSecret" -}}
+{{- $database := .root.Values.database }}
+{{- $cluster := $database.cloudNativePg }}
+{{- if $database.pooler.existingSecret }}{{ dict "secret" $database.pooler.existingSecret "key" .name | toYaml }}
+{{- else if and $cluster.cluster $cluster.create (gt (int $cluster.pooler.instances) 0) }}{{ dict "secret" (printf "%s-%s" $cluster.cluster .name) "key" "pooler-uri" | toYaml }}
 {{- end }}
 {{- end }}
 

@@ -182,6 +182,11 @@ webhooks: (dict "root" $ "name" "encoding").
         matchLabels:
           cnpg.io/cluster: {{ . }}
     {{- end }}
+    {{- if and $values.database.cloudNativePg.create (gt (int $values.database.cloudNativePg.pooler.instances) 0) }}
+    - podSelector:
+        matchLabels:
+          cnpg.io/poolerName: {{ $values.database.cloudNativePg.cluster }}-pooler
+    {{- end }}
     {{- with $peers.database }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

@@ -58,7 +58,7 @@ secrets, and writable folders.
 - { name: database, mountPath: /etc/vitascope/database, readOnly: true }
 {{- end }}
 {{- if not .migrate }}
-{{- if and (has "database" $row.egress) .root.Values.database.pooler.existingSecret }}
+{{- if and (has "database" $row.egress) (include "vitascope.poolerSecret" .) }}
 - { name: pooler, mountPath: /etc/vitascope/pooler, readOnly: true }
 {{- end }}
 - { name: keys, mountPath: /etc/vitascope/keys, readOnly: true }
@@ -137,13 +137,14 @@ secrets, and writable folders.
       - { key: {{ $database.key }}, path: url }
 {{- end }}
 {{- if not .migrate }}
-{{- if and (has "database" $row.egress) $root.Values.database.pooler.existingSecret }}
+{{- $pooler := include "vitascope.poolerSecret" . | fromYaml }}
+{{- if and (has "database" $row.egress) $pooler }}
 - name: pooler
   secret:
-    secretName: {{ $root.Values.database.pooler.existingSecret }}
+    secretName: {{ $pooler.secret }}
     defaultMode: 0440
     items:
-      - { key: {{ .name }}, path: url }
+      - { key: {{ $pooler.key }}, path: url }
 {{- end }}
 - name: keys
   secret:

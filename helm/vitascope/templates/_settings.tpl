@@ -87,7 +87,7 @@ VITASCOPE_PUBLIC_KEYS_DIR: /etc/vitascope/public-keys
 VITASCOPE_{{ . | upper | replace "-" "_" }}_FILE: /etc/vitascope/keys/{{ . }}
 {{- end }}
 {{- if has "database" .row.egress }}
-{{- if $root.Values.database.pooler.existingSecret }}
+{{- if include "vitascope.poolerSecret" . }}
 VITASCOPE_{{ $upper }}_DATABASE_URL_FILE: /etc/vitascope/pooler/url
 VITASCOPE_{{ $upper }}_DATABASE_DIRECT_URL_FILE: /etc/vitascope/database/url
 {{- else }}
