@@ -115,7 +115,10 @@ export function untraced<T>(run: () => T): T {
 
 /** Returns a function that runs in the trace that is active now, for listeners of events. */
 export function bindTrace<Args extends unknown[], Result>(run: (...args: Args) => Result): (...args: Args) => Result {
-  return tracing === undefined ? run : context.bind(context.active(), run)
+  if (tracing === undefined) return run
+  const active = context.active()
+  // Binding is slow, and most requests have no trace.
+  return active === ROOT_CONTEXT ? run : context.bind(active, run)
 }
 
 /** Returns the `traceparent` of the active span. Undefined without a trace. */
