@@ -1,7 +1,7 @@
 // node sbom.ts FOLDER > sbom.cdx.json: writes the bill of materials of an image as CycloneDX 1.6.
 // It lists the npm packages of FOLDER/node_modules, the Debian packages of this system, and the
 // Node that runs this program with its linked libraries.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 interface Component {
@@ -23,7 +23,10 @@ interface LockEntry {
   link?: boolean
 }
 
-/** Returns the bill of materials. `versions` has the format of `process.versions`. */
+/**
+ * Returns the bill of materials. `dpkgStatus` is the text of `readDebianStatus`. `versions` has the
+ * format of `process.versions`.
+ */
 export function buildBillOfMaterials(folder: string, dpkgStatus: string, versions: Readonly<Record<string, string | undefined>>): unknown {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string; version: string }
   // npm writes the installed packages to this file.
@@ -33,9 +36,10 @@ export function buildBillOfMaterials(folder: string, dpkgStatus: string, version
   const npm = Object.entries(installed.packages)
     .filter(([path, { link }]) => path.includes('node_modules/') && !link)
     .map(([path, entry]) => npmComponent(path, entry))
-  const debian = existsSync(dpkgStatus) ? debianComponents(readFileSync(dpkgStatus, 'utf8')) : []
   const components = [
-    ...new Map([...npm, ...debian, ...nodeComponents(versions)].map((component) => [component['bom-ref'], component])).values(),
+    ...new Map(
+      [...npm, ...debianComponents(dpkgStatus), ...nodeComponents(versions)].map((component) => [component['bom-ref'], component]),
+    ).values(),
   ]
   return {
     bomFormat: 'CycloneDX',
@@ -44,6 +48,17 @@ export function buildBillOfMaterials(folder: string, dpkgStatus: string, version
     metadata: { component: { type: 'application', 'bom-ref': 'vitascope', name: manifest.name, version: manifest.version } },
     components: components.sort((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1)),
   }
+}
+
+/**
+ * Returns the descriptions of the Debian packages below a root folder: of dpkg, or a file for each
+ * package in images without dpkg.
+ */
+export function readDebianStatus(root: string): string {
+  const folder = join(root, 'var/lib/dpkg/status.d')
+  const files = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [join(root, 'var/lib/dpkg/status')]
+  const texts = files.filter((file) => existsSync(file)).map((file) => readFileSync(file, 'utf8').trim())
+  return texts.join('\n\n')
 }
 
 function npmComponent(path: string, { name, version = '', license, integrity }: LockEntry): Component {
@@ -91,7 +106,9 @@ function debianComponents(status: string): Component[] {
   return status.split('\n\n').flatMap((paragraph) => {
     const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(paragraph)?.[1]
     const [name, version, architecture] = [field('Package'), field('Version'), field('Architecture')]
-    if (name === undefined || version === undefined || field('Status') !== 'install ok installed') return []
+    // Files of images without dpkg have no status.
+    const isInstalled = (field('Status') ?? 'install ok installed') === 'install ok installed'
+    if (name === undefined || version === undefined || !isInstalled) return []
     const purl = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}`
     return [{ type: 'library' as const, 'bom-ref': purl, name, version, purl }]
   })
@@ -99,5 +116,5 @@ function debianComponents(status: string): Component[] {
 
 const [, , folder] = process.argv
 if (import.meta.main && folder !== undefined) {
-  process.stdout.write(`${JSON.stringify(buildBillOfMaterials(folder, '/var/lib/dpkg/status', process.versions), null, 1)}\n`)
+  process.stdout.write(`${JSON.stringify(buildBillOfMaterials(folder, readDebianStatus('/'), process.versions), null, 1)}\n`)
 }

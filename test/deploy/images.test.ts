@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { APPS, assemble } from '../../deploy/images/assemble.ts'
 import { listModules } from '../../deploy/images/compile.ts'
-import { buildBillOfMaterials } from '../../deploy/images/sbom.ts'
+import { IMAGES, STATE_FOLDER, STATE_FOLDERS, USER, WORK_FOLDER } from '../../deploy/images/image-config.ts'
+import { buildBillOfMaterials, readDebianStatus } from '../../deploy/images/sbom.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** The reference to the argument in the Dockerfile. */
@@ -69,6 +70,18 @@ describe('the Dockerfile', () => {
       expect([name, last(name, 'ENTRYPOINT')?.includes('"node"')]).toEqual([name, true])
       const [program = ''] = /apps\/[^"]+/.exec(last(name, 'CMD') ?? '') ?? []
       expect([name, existsSync(join(root, program))]).toEqual([name, true])
+    }
+  })
+
+  test('has the settings of the images of a release', () => {
+    for (const [name, image] of Object.entries(IMAGES)) {
+      expect([name, last(name, 'ENTRYPOINT')]).toEqual([name, `ENTRYPOINT ${JSON.stringify(image.entrypoint).replaceAll(',', ', ')}`])
+      expect([name, last(name, 'CMD')]).toEqual([name, `CMD ${JSON.stringify(image.command)}`])
+      expect([name, last(name, 'USER')]).toEqual([name, `USER ${USER}:${USER}`])
+      expect([name, last(name, 'WORKDIR')]).toEqual([name, `WORKDIR ${WORK_FOLDER}`])
+      expect(last(name, 'LABEL')).toContain(`org.opencontainers.image.title="${image.title}"`)
+      expect(last(name, 'LABEL')).toContain(`org.opencontainers.image.description="${image.description}"`)
+      for (const folder of STATE_FOLDERS) expect([name, last(name, 'RUN')?.includes(`/${STATE_FOLDER}/${folder}`)]).toEqual([name, true])
     }
   })
 
@@ -208,8 +221,9 @@ test('the bill of materials lists Node, every npm package with its hash, and eve
   }
   write('node_modules/.package-lock.json', JSON.stringify({ packages: installed }))
   const paragraph = (name: string, status: string) => `Package: ${name}\nStatus: ${status}\nArchitecture: amd64\nVersion: 2.36-9+deb12u10\n`
-  write('status', [paragraph('libc6', 'install ok installed'), paragraph('gone', 'deinstall ok config-files')].join('\n'))
-  const bill = buildBillOfMaterials(folder, join(folder, 'status'), { node: '24.21.0', openssl: '3.5.2', v8: '13.6' })
+  mkdirSync(join(folder, 'var/lib/dpkg'), { recursive: true })
+  write('var/lib/dpkg/status', [paragraph('libc6', 'install ok installed'), paragraph('gone', 'deinstall ok config-files')].join('\n'))
+  const bill = buildBillOfMaterials(folder, readDebianStatus(folder), { node: '24.21.0', openssl: '3.5.2', v8: '13.6' })
   rmSync(folder, { recursive: true })
   expect(bill).toMatchObject({
     bomFormat: 'CycloneDX',

@@ -37,6 +37,8 @@ export const COMPOSE_IMAGES = {
 
 const BUILD = ['bud', '--layers', '--quiet', '--isolation', 'chroot', '--network', 'host', '--pull-never']
 const OWN = import.meta.dirname
+/** Base of the dependency images. Debian 12 has the oldest supported PostgreSQL. */
+const OUTSIDE_BASE = 'localhost/debian-node:bookworm'
 
 /**
  * Builds all images by buildah, without a registry. Our own images are built by the project's
@@ -44,11 +46,10 @@ const OWN = import.meta.dirname
  * buildah's cache. Returns the archives, which are kept until an image changes.
  */
 export async function provideImages(): Promise<ImageArchive[]> {
-  const base = await provideBase()
   await provideProgram(IMAGES.pause, { name: 'pause', source: join(OWN, 'pause') })
   await provideProgram(IMAGES.names, { name: 'coredns', source: join(OWN, 'coredns') })
-  await provideOutside(base, { postgres: IMAGES.postgres, redis: IMAGES.redis, objects: IMAGES.objects })
-  await buildImagesFor(IMAGES, root, base)
+  await provideOutside({ postgres: IMAGES.postgres, redis: IMAGES.redis, objects: IMAGES.objects })
+  await buildImagesFor(IMAGES, root)
   const archives: ImageArchive[] = []
   for (const name of Object.values(IMAGES)) archives.push(await archive(name))
   return archives
@@ -56,13 +57,12 @@ export async function provideImages(): Promise<ImageArchive[]> {
 
 /** Builds the images of `COMPOSE_IMAGES` in the same way, and loads them into a Docker daemon. */
 export async function provideComposeImages(docker: (...args: string[]) => Promise<string>): Promise<void> {
-  const base = await provideBase()
-  await provideOutside(base, {
+  await provideOutside({
     postgres: COMPOSE_IMAGES.postgres,
     valkey: COMPOSE_IMAGES.valkey,
     'compose-objects': COMPOSE_IMAGES.objects,
   })
-  await buildImagesFor(IMAGES, root, base)
+  await buildImagesFor(IMAGES, root)
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-images-'))
   try {
     for (const [key, name] of Object.entries(COMPOSE_IMAGES)) {
@@ -86,13 +86,12 @@ export async function provideCommitImages(commit: string): Promise<Record<'serve
   const names = { server: `localhost/vitascope/server:${commit}`, encoding: `localhost/vitascope/encoding:${commit}` }
   const isMissing = (await findImageId(names.server)) === undefined || (await findImageId(names.encoding)) === undefined
   if (isMissing) {
-    const base = await provideBase()
     const folder = mkdtempSync(join(tmpdir(), 'vitascope-commit-'))
     try {
       await run('git', '-C', root, 'archive', '--output', join(folder, 'source.tar'), commit)
       await run('tar', '-xf', join(folder, 'source.tar'), '-C', folder)
       rmSync(join(folder, 'source.tar'))
-      await buildImagesFor(names, folder, base)
+      await buildImagesFor(names, folder)
     } finally {
       rmSync(folder, { recursive: true })
     }
@@ -101,22 +100,24 @@ export async function provideCommitImages(commit: string): Promise<Record<'serve
 }
 
 /** Builds our own images from `source`, which is the folder of a checkout. */
-async function buildImagesFor(names: Readonly<Record<'server' | 'encoding', string>>, source: string, base: string): Promise<void> {
+async function buildImagesFor(names: Readonly<Record<'server' | 'encoding', string>>, source: string): Promise<void> {
+  const file = join(source, 'deploy/images/Dockerfile')
+  const [, base = ''] = /^ARG NODE_IMAGE=([^@\s]+)/m.exec(readFileSync(file, 'utf8')) ?? []
+  await provideBase(base, /-(\w+)-slim$/.exec(base)?.[1] ?? '')
   for (const target of ['server', 'encoding'] as const) {
     console.log(`building the image of ${target} …`)
-    await build(names[target], join(source, 'deploy/images/Dockerfile'), source, ['--target', target, '--build-arg', `NODE_IMAGE=${base}`])
+    await build(names[target], file, source, ['--target', target, '--build-arg', `NODE_IMAGE=${base}`])
   }
 }
 
-/** Returns the name of the local base image, which is the one of the Dockerfile without its digest. Builds it from Debian's packages if it is missing. */
-async function provideBase(): Promise<string> {
-  const [, name = ''] = /^ARG NODE_IMAGE=([^@\s]+)/m.exec(readFileSync(join(root, 'deploy/images/Dockerfile'), 'utf8')) ?? []
-  if (await findImageId(name)) return name
+/** Builds a base image with Node from packages of a Debian release, unless it exists. */
+async function provideBase(name: string, release: string): Promise<void> {
+  if (await findImageId(name)) return
   console.log(`building ${name} from Debian packages …`)
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-base-'))
   try {
     const debian = join(folder, 'debian.tar')
-    await run('mmdebstrap', '--variant=minbase', '--include=ca-certificates,libstdc++6', 'bookworm', debian)
+    await run('mmdebstrap', '--variant=minbase', '--include=ca-certificates,libstdc++6', release, debian)
     const container = await run('buildah', 'from', 'scratch')
     await run('buildah', 'add', '--quiet', container, debian, '/')
     await run(
@@ -133,7 +134,6 @@ async function provideBase(): Promise<string> {
   } finally {
     rmSync(folder, { recursive: true })
   }
-  return name
 }
 
 /** Copies npm from its package, because Node's npm package does not contain npm. */
@@ -152,14 +152,15 @@ async function provideProgram(name: string, program: GoProgram): Promise<void> {
 }
 
 /** Builds the dependency images; `names` maps targets to image names. */
-async function provideOutside(base: string, names: Readonly<Record<string, string>>): Promise<void> {
+async function provideOutside(names: Readonly<Record<string, string>>): Promise<void> {
+  await provideBase(OUTSIDE_BASE, 'bookworm')
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-outside-'))
   try {
     copyFileSync(await ensureGoModule('versitygw', 'github.com/versity/versitygw/cmd/versitygw@v1.8.0'), join(folder, 'versitygw'))
     copyFileSync(join(OWN, 'postgres.sh'), join(folder, 'postgres.sh'))
     const file = join(OWN, 'outside.Dockerfile')
     for (const [target, name] of Object.entries(names))
-      await build(name, file, folder, ['--target', target, '--build-arg', `NODE_IMAGE=${base}`])
+      await build(name, file, folder, ['--target', target, '--build-arg', `NODE_IMAGE=${OUTSIDE_BASE}`])
   } finally {
     rmSync(folder, { recursive: true })
   }
