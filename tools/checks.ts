@@ -11,6 +11,7 @@ import { linkProblems } from './links.ts'
 import { isMetricsReferenceCurrent } from './metrics-reference.ts'
 import { openApiProblems } from './openapi-lint.ts'
 import { proseProblems } from './prose.ts'
+import { versionProblems } from './release/versions.ts'
 
 /** A check of the checkout. It returns the problem, or the reason why it was skipped. */
 export interface Check {
@@ -69,6 +70,7 @@ export const lintChecks: Check[] = [
   { name: 'settings reference', run: async () => toProblem(await runNode('tools/settings-reference.ts', '--check')) },
   { name: 'problem reference', run: async () => toProblem(await runNode('tools/problem-reference.ts', '--check')) },
   { name: 'reference of API changes', run: apiChangesDrift },
+  { name: 'versions', run: async () => joinProblems(versionProblems(root)) },
   { name: 'prose', run: inCheckout(proseProblems) },
   { name: 'links of documents', run: inCheckout(linkProblems) },
   { name: 'references of documents', run: inCheckout(documentReferenceProblems) },

@@ -1,5 +1,7 @@
 // Faults: K7
 import { createPublicKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import {
   type Component,
@@ -196,7 +198,8 @@ describeChart('components', () => {
 
   test('an image with a digest is referenced by the digest', () => {
     expect(main(findPod(renderOnce('production'), 'worker')).image).toBe(`images.example.org/vitascope/encoding@sha256:${'b'.repeat(64)}`)
-    expect(main(findPod(renderOnce('evaluation'), 'worker')).image).toBe('vitascope/encoding:0.1.0')
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string }
+    expect(main(findPod(renderOnce('evaluation'), 'worker')).image).toBe(`vitascope/encoding:${version}`)
   })
 
   test('workers have a lower priority than the gateway', () => {

@@ -10,6 +10,7 @@ import { problem, type StandInServer, startStandInServer } from './stand-in-serv
 
 const packageFolder = join(import.meta.dirname, '..')
 const run = promisify(execFile)
+const { version } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as { version: string }
 const MAX_BYTES = 40_000
 const MAX_ONE_FUNCTION_BYTES = 6_000
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-sdk-'))
@@ -163,7 +164,7 @@ describe('the packed package', () => {
     mkdirSync(app)
     await run('npm', ['pack', '--silent', '--pack-destination', app], { cwd: packageFolder })
     writeFileSync(join(app, 'package.json'), '{"type":"module"}')
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', './vitascope-sdk-0.1.0.tgz'], { cwd: app })
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./vitascope-sdk-${version}.tgz`], { cwd: app })
     writeFileSync(
       join(app, 'app.js'),
       `import { generateKeyPairSync } from 'node:crypto'
