@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
-import { requestsPerSecond } from '../bytes/wrk.ts'
+import { startTestPlatform, type TestPlatform } from '../../e2e/support/test-platform.ts'
+import { requestsPerSecond, type WrkOptions } from '../bytes/wrk.ts'
 import { endOnSignal } from '../end-on-signal.ts'
 import type { ReportFigure } from '../figure.ts'
 import { type FilledPlatform, startFilledPlatform } from '../overload/filled-platform.ts'
@@ -37,8 +38,8 @@ const ROWS: readonly Row[] = [
 ]
 
 /**
- * Compares the CPU time of requests of a platform that records 10 % of them with that of a platform
- * without traces. CPU time depends less on other load of the machine than rates.
+ * Compares the CPU time of requests of a platform that records 10 % of them with that of the same platform
+ * without traces, which is started again for each measurement. CPU time depends less on other load of the machine than rates.
  */
 export async function bench(args: string[], report: ReportFigure): Promise<void> {
   const { values } = parseArgs({
@@ -63,46 +64,64 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
       title: `CPU time that traces add to a request with ${statements + 1} spans, ${Number(values.ratio) * 100} % recorded`,
     })
   }
-  const traced = await startFilledPlatform(20, {
-    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
-    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
-    OTEL_TRACES_SAMPLER_ARG: values.ratio,
-  })
-  endOnSignal(traced.stop)
-  const plain = await startFilledPlatform(20)
-  endOnSignal(plain.stop)
-  const sides: Record<Side, FilledPlatform> = { traced, plain }
+  const common = { VITASCOPE_LIMITS: 'off', VITASCOPE_TRUST_PROXY: '127.0.0.1' }
+  const environments: Record<Side, Record<string, string>> = {
+    traced: {
+      ...common,
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: values.ratio,
+    },
+    plain: common,
+  }
+  const filled = await startFilledPlatform(20)
+  endOnSignal(filled.stop)
+  const rows = ROWS.filter(({ row }) => values.only === undefined || values.only === row)
+  const measured = rows.map(() => ({ traced: [] as Measurement[], plain: [] as Measurement[] }))
+  await filled.platform.stop()
   try {
-    for (const { row, title, request } of ROWS.filter(({ row }) => values.only === undefined || values.only === row)) {
-      const rates: Record<Side, number[]> = { traced: [], plain: [] }
-      const microseconds: Record<Side, number[]> = { traced: [], plain: [] }
-      // The first round is not counted. It fills caches and prepares statements.
-      for (let pair = 0; pair <= pairs; pair++) {
-        for (const side of pair % 2 ? SIDES : SIDES.toReversed()) {
-          const { platform } = sides[side]
-          const cpu = () => PROCESSES.map((name) => cpuSeconds(platform.pid(name))).reduce((sum, seconds) => sum + seconds, 0)
-          const before = cpu()
-          const rate = await requestsPerSecond({ origin: platform.url, ...request(sides[side]), connections: CONNECTIONS, seconds })
-          if (pair === 0) continue
-          rates[side].push(rate)
-          microseconds[side].push(((cpu() - before) * 1e6) / (rate * seconds))
+    for (let pair = 0; pair < pairs; pair++) {
+      for (const side of pair % 2 ? SIDES : SIDES.toReversed()) {
+        // Two platforms at the same time differ by more than the cost of traces, even if both have none.
+        const platform = await startTestPlatform(environments[side], filled.platform.dataDir)
+        for (const [nth, { request }] of rows.entries()) {
+          const options = { origin: platform.url, ...request(filled), connections: CONNECTIONS }
+          // Fills caches, prepares statements and compiles functions.
+          await requestsPerSecond({ ...options, seconds })
+          measured[nth]?.[side].push(await measure(platform, options, seconds))
         }
+        await platform.stop()
       }
+    }
+    for (const [nth, { row, title }] of rows.entries()) {
+      const { traced, plain } = measured[nth] ?? { traced: [], plain: [] }
+      const describe = (list: readonly Measurement[]) =>
+        `${Math.round(median(list.map(({ microseconds }) => microseconds)))} µs, ${Math.round(median(list.map(({ rate }) => rate)))}/s`
       report({
         ...{ row, title: `CPU time of ${title}, ${Number(values.ratio) * 100} % recorded, against no traces` },
-        value: medianRatio(microseconds.traced.map((time, index) => time / (microseconds.plain[index] ?? 1))),
+        value: medianRatio(traced.map(({ microseconds }, index) => microseconds / (plain[index]?.microseconds ?? 1))),
         goal: { atMost: MAX_OVERHEAD },
-        detail: SIDES.map((side) => `${side} ${Math.round(median(microseconds[side]))} µs, ${Math.round(median(rates[side]))}/s`).join(
-          '; ',
-        ),
+        detail: `traced ${describe(traced)}; plain ${describe(plain)}`,
       })
     }
-    if (receiver.requests() === 0 && Number(values.ratio) > 0.001) throw new Error('the receiver got no spans')
+    if (receiver.requests() === 0) throw new Error('the receiver got no spans')
   } finally {
-    await plain.stop()
-    await traced.stop()
+    await filled.stop()
     receiver.close()
   }
+}
+
+interface Measurement {
+  rate: number
+  /** CPU time of a request in µs. */
+  microseconds: number
+}
+
+async function measure(platform: TestPlatform, options: Omit<WrkOptions, 'seconds'>, seconds: number): Promise<Measurement> {
+  const cpu = () => PROCESSES.map((name) => cpuSeconds(platform.pid(name))).reduce((sum, used) => sum + used, 0)
+  const before = cpu()
+  const rate = await requestsPerSecond({ ...options, seconds })
+  return { rate, microseconds: ((cpu() - before) * 1e6) / (rate * seconds) }
 }
 
 /** Starts a receiver that accepts everything and stores nothing. */
