@@ -413,7 +413,10 @@ async function runForTexts<Row>(pool: pg.Pool, text: string, values: readonly un
       types: RAW_TYPES,
       ...(name !== undefined && { name }),
     }
-    const { rows, fields } = await pool.query<(string | null)[]>(query)
+    const { rows, fields } = await traced(
+      () => describeStatement(text),
+      () => pool.query<(string | null)[]>(query),
+    )
     return rows.map((row) => ({ text: joinValues(row), parse: () => parseValues(row, fields) as Row }))
   } catch (error) {
     throw toDomainError(error)
