@@ -3,22 +3,16 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError, isDomainError } from '@vitascope/errors'
-import { currentTraceparent, type Logger, traced } from '@vitascope/telemetry'
+import { currentTraceparent, traced } from '@vitascope/telemetry'
 import pg from 'pg'
 import * as copyStreams from 'pg-copy-streams'
 import { copyInOneRoundTrip } from './copy-in-one-round-trip.ts'
 import { describeStatement } from './describe-statement.ts'
-import type { FailoverWatch } from './failover.ts'
+import { openPool, type PoolState, type PostgresOptions, ping, toPoolState } from './pool.ts'
+import { RAW_TYPES, type TextRow, toTextRow } from './text-row.ts'
 
 /** Runs one statement with parameters. Identifiers in `text` must come from constants. */
 export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
-
-/** A row as the server sent it. */
-export interface TextRow<Row> {
-  /** All values of the row. Two rows of one statement with equal texts have equal values. */
-  text: string
-  parse(): Row
-}
 
 /** One transaction. */
 export interface Transaction {
@@ -72,51 +66,9 @@ export interface Db {
   close(): Promise<void>
 }
 
-export interface PoolState {
-  pool: 'queries' | 'transactions'
-  active: number
-  idle: number
-  /** Maximum number of connections. */
-  limit: number
-  /** Calls that wait for a connection. */
-  waiting: number
-}
-
-export interface PostgresOptions {
-  url: string
-  /** The service's own schema, which is the search path of every connection. */
-  schema: string
-  log: Logger
-  /**
-   * Maximum number of connections for transactions, and the same number for plain queries; 4 by
-   * default, which was faster than 10 on two cores.
-   */
-  poolSize?: number
-  /**
-   * True if `url` leads through a transaction pooler such as PgBouncer. Connections then have the
-   * settings of their role, and there are no prepared statements.
-   */
-  isPooled?: boolean
-  /**
-   * Timeout of a statement in ms; 5,000 by default. It has no effect with `isPooled`, where the
-   * role sets the timeout.
-   */
-  statementTimeoutMs?: number
-  /**
-   * Checks every new connection before its first use, and at every ping. Shared by all pools of a
-   * service.
-   */
-  failovers?: FailoverWatch
-}
-
 const MAX_ATTEMPTS = 5
 /** Maximum delay in ms before the second attempt. It doubles for each further attempt. */
 const JITTER_MS = 20
-const STATEMENT_TIMEOUT_MS = 5_000
-/** Milliseconds that a statement waits for a row that another transaction has locked. */
-const LOCK_TIMEOUT_MS = 2_000
-/** Milliseconds after which the server ends a connection that is idle in a transaction. */
-const IDLE_TIMEOUT_MS = 30_000
 const SERIALISATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -129,11 +81,6 @@ const READ_ONLY_TRANSACTION = '25006'
 const UNAVAILABLE_CODES = new RegExp(
   `^(08...|57P0[123]|57014|53[123]00|${READ_ONLY_TRANSACTION}|ECONN\\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$`,
 )
-/**
- * The server cancels a statement at its timeout. If it does not respond within this additional
- * time, the connection is dead.
- */
-const RESPONSE_DELAY_MS = 1_000
 const NO_RESPONSE = /^Query read timeout$/
 const RECORD_BUSY = 'another request is changing the same record; try again'
 // Message of pg-pool if no connection became free within connectionTimeoutMillis.
@@ -160,86 +107,6 @@ export function openPostgres(options: PostgresOptions): Db {
       }
     },
     close: () => Promise.all([queryPool.end(), transactionPool.end()]).then(() => {}),
-  }
-}
-
-function openPool(options: PostgresOptions): pg.Pool {
-  const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.poolSize ?? 4,
-    connectionTimeoutMillis: 2_000,
-    query_timeout: statementTimeoutMs + RESPONSE_DELAY_MS,
-    keepAlive: true,
-    application_name: `vitascope-${options.schema}`,
-    ...(!options.isPooled && {
-      statement_timeout: statementTimeoutMs,
-      lock_timeout: LOCK_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
-      options: `-c search_path=${quoteIdentifier(options.schema)}`,
-    }),
-    onConnect: async (client: pg.ClientBase) => {
-      if (options.isPooled) await requireRoleSettings(client, options.schema)
-      await options.failovers?.check(client)
-    },
-  })
-  // Without a listener, a shutdown of the server would end this process. A connection may end at
-  // the moment when the pool returns it, while there is no other listener. The next statement on it
-  // fails.
-  pool.on('connect', (client) => client.on('error', (error) => options.log.debug({ reason: error.message }, 'database connection closed')))
-  pool.on('error', (error) => options.log.warn({ err: error }, 'idle database connection closed'))
-  return pool
-}
-
-function toPoolState(pool: PoolState['pool'], { totalCount, idleCount, waitingCount, options }: pg.Pool): PoolState {
-  return { pool, active: totalCount - idleCount, idle: idleCount, limit: options.max ?? totalCount, waiting: waitingCount }
-}
-
-/**
- * Returns the settings that the role of a service requires behind a transaction pooler, with their
- * values.
- */
-export function roleSettings(schema: string): readonly (readonly [name: string, value: string])[] {
-  return [
-    ['search_path', schema],
-    ['statement_timeout', `${STATEMENT_TIMEOUT_MS / 1_000}s`],
-    ['lock_timeout', `${LOCK_TIMEOUT_MS / 1_000}s`],
-    ['idle_in_transaction_session_timeout', `${IDLE_TIMEOUT_MS / 1_000}s`],
-  ]
-}
-
-/**
- * Throws unless the role has the settings that a direct connection sets itself. A transaction
- * pooler does not forward settings of a connection.
- */
-async function requireRoleSettings(client: pg.ClientBase, schema: string): Promise<void> {
-  const required = roleSettings(schema)
-  const names = required.map(([name]) => `current_setting('${name}') as ${name}`)
-  const { rows } = await client.query<Record<string, string>>(`select quote_ident(current_user) as role, ${names.join(', ')}`)
-  const settings = rows[0] ?? {}
-  // A timeout of 0 disables it. Other values are the operator's choice.
-  const isMissing = (name: string) => (name === 'search_path' ? settings[name] !== schema : settings[name] === '0')
-  const missing = required.filter(([name]) => isMissing(name))
-  if (missing.length === 0) return
-  const statements = missing.map(([name, value]) => `alter role ${settings['role']} set ${name} = '${value}';`)
-  throw new Error(`behind a transaction pooler, the role needs its own settings; run as an administrator: ${statements.join(' ')}`)
-}
-
-/**
- * Checks the database. Behind a pooler, an open connection may lead to another server, so open
- * connections are checked too.
- */
-async function ping(pool: pg.Pool, failovers: FailoverWatch | undefined): Promise<void> {
-  const client = await pool.connect()
-  let connectionError: Error | undefined
-  try {
-    await client.query('select 1')
-    await failovers?.check(client)
-  } catch (error) {
-    connectionError = error as Error
-    throw error
-  } finally {
-    client.release(connectionError)
   }
 }
 
@@ -400,9 +267,6 @@ async function run<Row>(queryable: pg.Pool | pg.PoolClient, text: string, values
   }
 }
 
-/** Returns each value as its text. */
-const RAW_TYPES: pg.CustomTypesConfig = { getTypeParser: () => (value: unknown) => value }
-
 /** Like `run`, with rows that are parsed only on demand. */
 async function runForTexts<Row>(pool: pg.Pool, text: string, values: readonly unknown[], name?: string): Promise<TextRow<Row>[]> {
   try {
@@ -417,26 +281,10 @@ async function runForTexts<Row>(pool: pg.Pool, text: string, values: readonly un
       () => describeStatement(text),
       () => pool.query<(string | null)[]>(query),
     )
-    return rows.map((row) => ({ text: joinValues(row), parse: () => parseValues(row, fields) as Row }))
+    return rows.map((row) => toTextRow<Row>(row, fields))
   } catch (error) {
     throw toDomainError(error)
   }
-}
-
-/** Joins the values of a row. Texts of PostgreSQL contain no NUL, so rows with different values have different results. */
-function joinValues(values: readonly (string | null)[]): string {
-  let text = ''
-  for (const value of values) text += value === null ? '\0-' : `\0+${value}`
-  return text
-}
-
-function parseValues(values: readonly (string | null)[], fields: readonly pg.FieldDef[]): Record<string, unknown> {
-  return Object.fromEntries(
-    fields.map(({ name, dataTypeID }, index) => {
-      const value = values[index] ?? null
-      return [name, value === null ? null : pg.types.getTypeParser(dataTypeID, 'text')(value)]
-    }),
-  )
 }
 
 async function copy(client: pg.PoolClient, text: string, chunks: AsyncIterable<string>, signal: AbortSignal | undefined): Promise<number> {
@@ -471,9 +319,4 @@ function toDomainError(error: unknown): unknown {
 
 function busyError(sentence: string, cause: unknown): DomainError {
   return new DomainError('unavailable', 'DATABASE_BUSY', sentence, { retryAfter: 1, cause })
-}
-
-function quoteIdentifier(name: string): string {
-  if (!/^[a-z_]+$/.test(name)) throw new Error(`not a schema name: ${name}`)
-  return name
 }

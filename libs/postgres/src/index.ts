@@ -1,14 +1,5 @@
 export { connectOnce } from './connect-once.ts'
-export {
-  type Db,
-  isUniqueViolation,
-  openPostgres,
-  type PoolState,
-  type PostgresOptions,
-  type Query,
-  roleSettings,
-  type Transaction,
-} from './db.ts'
+export { type Db, isUniqueViolation, openPostgres, type Query, type Transaction } from './db.ts'
 export { type FailoverWatch, watchFailovers } from './failover.ts'
 export { type Codec, jsonCodec, storedResponse, withIdempotency } from './idempotency.ts'
 /** Snapshots of all schemas at one point in time, and their restore. */
@@ -18,6 +9,7 @@ export { migrateCommand } from './migrate-command.ts'
 export { createNotifications, type NotificationBatch, type Notifications, type NotificationsOptions } from './notifications.ts'
 export { findOpenFailover, type OpenFailover, settleFailover } from './open-failover.ts'
 export { createOutbox, type Outbox, type OutboxHandlers, type OutboxMessage } from './outbox.ts'
+export { type PoolState, type PostgresOptions, roleSettings } from './pool.ts'
 export {
   type BatchOptions,
   commonRetainedTables,
