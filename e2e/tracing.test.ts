@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { collectorPath, type ReceivedSpan, startCollector, type TestCollector, waitFor } from '@vitascope/testing'
 import type { Api } from './support/api.ts'
@@ -43,6 +44,28 @@ withCollector('traces', () => {
   })
 
   const findTrace = async (traceId: string) => (await collector.spans()).filter((span) => span.traceId === traceId)
+  /** Returns the spans of a trace once all given names occur and the parent of each span except one has arrived. */
+  const findCompleteTrace = async (traceId: string, ...names: string[]) => {
+    let spans: ReceivedSpan[] = []
+    const isComplete = async () => {
+      spans = await findTrace(traceId)
+      return names.every((name) => spans.some((span) => span.name === name)) && buildTrees(spans).length === 1
+    }
+    await waitFor(isComplete, {
+      timeout: 30_000,
+      describe: () => `the complete trace; there are:\n${formatTree(buildTrees(spans), () => true).join('\n')}`,
+    })
+    return spans
+  }
+  /** Waits until a trace has these spans, as `formatTree` shows them. */
+  const waitForTree = async (traceId: string, isShown: (span: ReceivedSpan) => boolean, expected: readonly string[]) => {
+    let shown: string[] = []
+    const isEqual = async () => {
+      shown = formatTree(buildTrees(await findTrace(traceId)), isShown)
+      return isDeepStrictEqual(shown, expected)
+    }
+    await waitFor(isEqual, { timeout: 30_000, describe: () => `the tree of spans; there are:\n${shown.join('\n')}` })
+  }
   const sampled = (traceId: string) => ({ traceparent: `00-${traceId}-${CLIENT_SPAN}-01` })
   const uploadFromUrl = async (file: string, headers: Record<string, string>, fields: Record<string, string> = {}) => {
     const body = JSON.stringify({ url: `${sources.url}/${file}`, organisation_id: tenant.organisationId, ...fields })
@@ -77,10 +100,8 @@ withCollector('traces', () => {
       describe: 'the spans of three webhooks',
     })
     await hook.remove()
-    const spans = await findTrace(traceId)
-    const trees = buildTrees(spans)
     const isShown = ({ name }: ReceivedSpan) => !/^(begin|commit|select|insert|update|delete|rollback)\b|AuditService|ReportJob/.test(name)
-    expect(formatTree(trees, isShown)).toEqual([
+    await waitForTree(traceId, isShown, [
       'gateway: POST /v2/video/upload',
       '  gateway: vitascope.catalogue.v1.VideoService/UploadVideo',
       '    catalogue: vitascope.catalogue.v1.VideoService/UploadVideo',
@@ -110,6 +131,8 @@ withCollector('traces', () => {
       '              worker: vitascope.encoding.v1.WorkService/CompleteTask',
       '                encoding: vitascope.encoding.v1.WorkService/CompleteTask',
     ])
+    const spans = await findTrace(traceId)
+    const trees = buildTrees(spans)
     expect(trees.map(({ span }) => span.parentSpanId)).toEqual([CLIENT_SPAN])
 
     const chunks = spans.filter(({ name }) => name === 'task encode')
@@ -152,10 +175,9 @@ withCollector('traces', () => {
     const { status, body } = await owner.send<UploadResponse>('POST', '/video/upload', { body: form, headers: sampled(traceId) })
     expect(status).toBe(200)
     expect((await waitUntilSettled(owner, body.id)).status.status).toBe('ok')
-    await waitFor(async () => (await findTrace(traceId)).some(({ name }) => name === 'send job.ended'), { timeout: 30_000 })
-    const spans = await findTrace(traceId)
-    const [tree, ...others] = buildTrees(spans)
-    expect([tree?.span.name, others]).toEqual(['POST /v2/video/upload', []])
+    const spans = await findCompleteTrace(traceId, 'send job.ended', 'PUT /file')
+    const [tree] = buildTrees(spans)
+    expect(tree?.span.name).toBe('POST /v2/video/upload')
     const put = spans.find(({ name }) => name === 'PUT /file')
     expect([put?.service, put?.parentSpanId]).toEqual(['encoding', tree?.span.spanId])
     expect(spans.filter(({ parentSpanId }) => parentSpanId === put?.spanId).map(({ name }) => name)).toContain('insert upload')
@@ -167,9 +189,8 @@ withCollector('traces', () => {
     const video = await waitUntilSettled(owner, id)
     const { pathname } = new URL(video.uri.hls)
     expect((await fetch(`${platform.url}${pathname}`, { headers: sampled(traceId) })).status).toBe(200)
-    await waitFor(async () => (await findTrace(traceId)).length > 1, { timeout: 10_000, describe: 'the spans of the request' })
     const isRequest = ({ name }: ReceivedSpan) => name.startsWith('GET ')
-    expect(formatTree(buildTrees(await findTrace(traceId)), isRequest)).toEqual(['gateway: GET /delivery/*', '  delivery: GET /delivery/*'])
+    await waitForTree(traceId, isRequest, ['gateway: GET /delivery/*', '  delivery: GET /delivery/*'])
     expect((await collector.text()).includes(pathname)).toBe(false)
   }, 120_000)
 
