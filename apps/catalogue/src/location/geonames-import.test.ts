@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -137,6 +137,14 @@ describe('the command', () => {
     expect([done.code, done.err]).toEqual([0, 'line 2 has 1 columns, not 12\n'])
     expect(done.out).toMatch(/^1 postcodes of NL from 2 lines, 1 of them skipped, in \d+\.\d s\n$/)
     expect((await rows('NL')).map(({ postcode }) => postcode)).toEqual(['1011 AB'])
+  })
+  test('reads the standard input, and removes its copy', async () => {
+    const options = { env: { ...environment(), TMPDIR: folder } }
+    const child = promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', script, '-'], options)
+    child.child.stdin?.end(`${line('NL', '1012 AB')}\n`)
+    expect((await child).stdout).toMatch(/^1 postcodes of NL from 1 lines, in /)
+    expect((await rows('NL')).map(({ postcode }) => postcode)).toEqual(['1012 AB'])
+    expect(await readdir(folder)).toEqual([])
   })
   test('changes nothing when it is killed, and the next import is complete', async () => {
     const before = await all()
