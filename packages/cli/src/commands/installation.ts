@@ -9,7 +9,9 @@ export const INSTALLATION_COMMANDS: Readonly<Record<string, string>> = {
   backup: 'back up a platform, running or not, into a folder',
   restore: 'restore a backup into an empty platform',
   sweep: 'compare objects with rows, and delete objects without a row',
+  undelete: 'restore deleted objects of a bucket with versioning',
   reconcile: 'compare the counts of analytics with the events',
+  'rotate-key': 'change a key file for one step of a key rotation',
   rekey: 'encrypt all stored secrets with the first master key',
   'import-postcodes': 'import a GeoNames postal code file',
 }
