@@ -1,100 +1,23 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { collectorPath, type ReceivedSpan, startCollector, type TestCollector, waitFor } from '@vitascope/testing'
-import type { Api } from './support/api.ts'
-import { kill, listFfmpegs } from './support/nemesis.ts'
-import { type SourceServer, startSourceServer } from './support/source-server.ts'
-import { makeSource } from './support/sources.ts'
-import { buildTrees, formatTree } from './support/span-tree.ts'
-import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { createTenant, type Tenant, type UploadResponse, waitUntilSettled } from './support/video-steps.ts'
+import { describe, expect, test } from '@jest/globals'
+import { collectorPath, type ReceivedSpan, waitFor } from '@vitascope/testing'
+import { buildTrees } from './support/span-tree.ts'
+import { CLIENT_SPAN, setUpTracedPlatform } from './support/traced-platform.ts'
+import { type UploadResponse, waitUntilSettled } from './support/video-steps.ts'
 
 const withCollector = collectorPath() === undefined ? describe.skip : describe
-/** Span of the client, which the tests do not send. */
-const CLIENT_SPAN = '00f067aa0ba902b7'
 const CREATE_JOB = 'vitascope.encoding.v1.JobService/CreateJob'
 
 withCollector('traces', () => {
-  let folder: string
-  let collector: TestCollector
-  let platform: TestPlatform
-  let sources: SourceServer
-  let tenant: Tenant
-  let owner: Api
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sources-'))
-    sources = await startSourceServer(folder)
-    for (const kind of ['small.mp4', 'minute.mp4'] as const) await makeSource(folder, kind)
-    collector = await startCollector()
-    // Only requests whose traceparent is sampled are recorded.
-    platform = await startTestPlatform({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, OTEL_TRACES_SAMPLER: 'parentbased_always_off' })
-    tenant = await createTenant(platform.system)
-    owner = platform.withKey(tenant.key)
-  }, 240_000)
-  afterAll(async () => {
-    await platform?.remove()
-    await collector?.stop()
-    await sources?.close()
-    await rm(folder, { recursive: true, force: true })
-  })
-
-  const findTrace = async (traceId: string) => (await collector.spans()).filter((span) => span.traceId === traceId)
-  /** Returns the spans of a trace once all given names occur and the parent of each span except one has arrived. */
-  const findCompleteTrace = async (traceId: string, ...names: string[]) => {
-    let spans: ReceivedSpan[] = []
-    const isComplete = async () => {
-      spans = await findTrace(traceId)
-      return names.every((name) => spans.some((span) => span.name === name)) && buildTrees(spans).length === 1
-    }
-    await waitFor(isComplete, {
-      timeout: 30_000,
-      describe: () => `the complete trace; there are:\n${formatTree(buildTrees(spans), () => true).join('\n')}`,
-    })
-    return spans
-  }
-  /** Waits until a trace has these spans, as `formatTree` shows them. */
-  const waitForTree = async (traceId: string, isShown: (span: ReceivedSpan) => boolean, expected: readonly string[]) => {
-    let shown: string[] = []
-    const isEqual = async () => {
-      shown = formatTree(buildTrees(await findTrace(traceId)), isShown)
-      return isDeepStrictEqual(shown, expected)
-    }
-    await waitFor(isEqual, { timeout: 30_000, describe: () => `the tree of spans; there are:\n${shown.join('\n')}` })
-  }
-  const sampled = (traceId: string) => ({ traceparent: `00-${traceId}-${CLIENT_SPAN}-01` })
-  const uploadFromUrl = async (file: string, headers: Record<string, string>, fields: Record<string, string> = {}) => {
-    const body = JSON.stringify({ url: `${sources.url}/${file}`, organisation_id: tenant.organisationId, ...fields })
-    const response = await owner.send<UploadResponse>('POST', '/video/upload', {
-      body,
-      headers: { 'content-type': 'application/json', ...headers },
-    })
-    expect(response.status).toBe(200)
-    return response.body.id
-  }
-  /** Registers a webhook. Returns the headers of its calls. */
-  const receiveWebhooks = async (events: readonly string[]) => {
-    const calls: { type: string; traceparent: string | undefined }[] = []
-    sources.setHandler('/hook', async (request, response) => {
-      const { type } = JSON.parse(await text(request)) as { type: string }
-      const { traceparent } = request.headers
-      calls.push({ type, traceparent: typeof traceparent === 'string' ? traceparent : undefined })
-      response.end()
-    })
-    const { status, body } = await owner.post<{ webhook_id: string }>('/webhook', { url: `${sources.url}/hook?secret=of-the-url`, events })
-    expect(status).toBe(201)
-    return { calls, remove: () => owner.delete(`/webhook/${body.webhook_id}`) }
-  }
+  const traced = setUpTracedPlatform()
+  const { findTrace, findCompleteTrace, waitForTree, sampled, uploadFromUrl, receiveWebhooks } = traced
 
   test('one trace leads from the request to each chunk and to the webhook', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
     const hook = await receiveWebhooks(['video.created', 'video.playable', 'video.ready'])
     const id = await uploadFromUrl('minute.mp4', sampled(traceId), { name: 'Title of the video' })
-    expect((await waitUntilSettled(owner, id)).status.status).toBe('ok')
+    expect((await waitUntilSettled(traced.owner, id)).status.status).toBe('ok')
     await waitFor(async () => (await findTrace(traceId)).filter(({ name }) => name === 'deliver webhook').length === 3, {
       timeout: 30_000,
       describe: 'the spans of three webhooks',
@@ -161,7 +84,7 @@ withCollector('traces', () => {
       'http.route': '/v2/video/upload',
       'http.response.status_code': 200,
     })
-    const lines = platform.log().split('\n')
+    const lines = traced.platform.log().split('\n')
     expect(lines.filter((line) => line.includes('gateway') && line.includes(`"span_id":"${request?.spanId}"`)).length).toBe(1)
     const ended = lines.filter((line) => line.includes('task ended') && line.includes(`"trace_id":"${traceId}"`))
     expect(ended.length).toBe(chunks.length + 3)
@@ -170,11 +93,11 @@ withCollector('traces', () => {
   test('a file in a form has one trace too', async () => {
     const traceId = '11111111111111111111111111111111'
     const form = new FormData()
-    form.append('organisation_id', tenant.organisationId)
-    form.append('file', new Blob([new Uint8Array(await readFile(join(folder, 'small.mp4')))]), 'clip.mp4')
-    const { status, body } = await owner.send<UploadResponse>('POST', '/video/upload', { body: form, headers: sampled(traceId) })
+    form.append('organisation_id', traced.tenant.organisationId)
+    form.append('file', new Blob([new Uint8Array(await readFile(join(traced.folder, 'small.mp4')))]), 'clip.mp4')
+    const { status, body } = await traced.owner.send<UploadResponse>('POST', '/video/upload', { body: form, headers: sampled(traceId) })
     expect(status).toBe(200)
-    expect((await waitUntilSettled(owner, body.id)).status.status).toBe('ok')
+    expect((await waitUntilSettled(traced.owner, body.id)).status.status).toBe('ok')
     const spans = await findCompleteTrace(traceId, 'send job.ended', 'PUT /file')
     const [tree] = buildTrees(spans)
     expect(tree?.span.name).toBe('POST /v2/video/upload')
@@ -186,39 +109,13 @@ withCollector('traces', () => {
   test('a request for a file continues in delivery', async () => {
     const traceId = '55555555555555555555555555555555'
     const id = await uploadFromUrl('small.mp4', {})
-    const video = await waitUntilSettled(owner, id)
+    const video = await waitUntilSettled(traced.owner, id)
     const { pathname } = new URL(video.uri.hls)
-    expect((await fetch(`${platform.url}${pathname}`, { headers: sampled(traceId) })).status).toBe(200)
+    expect((await fetch(`${traced.platform.url}${pathname}`, { headers: sampled(traceId) })).status).toBe(200)
     const isRequest = ({ name }: ReceivedSpan) => name.startsWith('GET ')
     await waitForTree(traceId, isRequest, ['gateway: GET /delivery/*', '  delivery: GET /delivery/*'])
-    expect((await collector.text()).includes(pathname)).toBe(false)
+    expect((await traced.collector.text()).includes(pathname)).toBe(false)
   }, 120_000)
-
-  test('killing encoding and the worker during a job keeps one trace', async () => {
-    const traceId = '22222222222222222222222222222222'
-    const id = await uploadFromUrl('minute.mp4', sampled(traceId))
-    const names = async () => (await findTrace(traceId)).map(({ name }) => name)
-    // Spans are sent within a second. Those that are not sent are lost by a kill.
-    const isSent = async () => (await names()).includes('task fetch') && (await names()).includes('task probe')
-    await waitFor(isSent, { timeout: 60_000, describe: 'the spans before the first chunk' })
-    for (const name of ['encoding', 'worker']) {
-      await waitFor(() => listFfmpegs(platform.pid('worker')).length > 0, { timeout: 60_000, describe: 'ffmpeg to start' })
-      expect(kill(platform, name)).toBe(true)
-    }
-    expect((await waitUntilSettled(owner, id)).status.status).toBe('ok')
-    await waitFor(async () => (await findTrace(traceId)).some(({ name }) => name === 'send job.ended'), { timeout: 30_000 })
-    const spans = await findTrace(traceId)
-    const accepted = spans.find(({ name, service }) => name === CREATE_JOB && service === 'encoding')
-    const tasks = spans.filter(({ name }) => /^task /.test(name))
-    expect(tasks.map(({ name }) => name)).toEqual(expect.arrayContaining(['task fetch', 'task probe', 'task encode', 'task package']))
-    expect(new Set(tasks.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set([accepted?.spanId]))
-    // A parent can be missing only if its process was killed before it had sent it.
-    const [request, ...orphans] = buildTrees(spans).sort((a, b) => Number(a.span.startTime - b.span.startTime))
-    expect(request?.span.name).toBe('POST /v2/video/upload')
-    for (const { span } of orphans) expect(['encoding', 'worker', 'catalogue']).toContain(span.service)
-    const fences = spans.map(({ attributes }) => attributes['vitascope.fence']).filter((fence) => fence !== undefined)
-    expect(new Set(fences).size).toBe(fences.length)
-  }, 240_000)
 
   test('requests without a sampled traceparent are not recorded, and pass their trace on to webhooks', async () => {
     const traceId = '33333333333333333333333333333333'
@@ -232,7 +129,7 @@ withCollector('traces', () => {
     await hook.remove()
     expect(await findTrace(traceId)).toEqual([])
     // Each trace of these tests was sampled by its client.
-    const begun = (await collector.spans()).filter(({ parentSpanId }) => parentSpanId === '')
+    const begun = (await traced.collector.spans()).filter(({ parentSpanId }) => parentSpanId === '')
     expect(begun).toEqual([])
   }, 120_000)
 
@@ -241,19 +138,33 @@ withCollector('traces', () => {
     const headers = sampled(traceId)
     const password = 'password-of-the-video'
     const email = 'person@example.org'
-    await owner.send('GET', `/video?search=word-of-the-query&api_key=${tenant.key}`, { headers })
-    await owner.send('GET', '/video/123456789012345', { headers })
-    await owner.send('GET', '/no/such/path-of-the-request', { headers })
+    await traced.owner.send('GET', `/video?search=word-of-the-query&api_key=${traced.tenant.key}`, { headers })
+    await traced.owner.send('GET', '/video/123456789012345', { headers })
+    await traced.owner.send('GET', '/no/such/path-of-the-request', { headers })
     const json = { 'content-type': 'application/json', ...headers }
-    const user = { email, first_name: 'Firstname', last_name: 'Lastname', user_type: 'nonsense', organisation_id: tenant.organisationId }
-    await platform.system.send('POST', '/user', { body: JSON.stringify(user), headers: json })
-    await owner.send('POST', '/video/authenticate', { body: JSON.stringify({ password }), headers: json })
+    const user = {
+      email,
+      first_name: 'Firstname',
+      last_name: 'Lastname',
+      user_type: 'nonsense',
+      organisation_id: traced.tenant.organisationId,
+    }
+    await traced.platform.system.send('POST', '/user', { body: JSON.stringify(user), headers: json })
+    await traced.owner.send('POST', '/video/authenticate', { body: JSON.stringify({ password }), headers: json })
     const id = await uploadFromUrl('small.mp4', headers, { name: 'Title of a text' })
-    await waitUntilSettled(owner, id)
+    await waitUntilSettled(traced.owner, id)
     await waitFor(async () => (await findTrace(traceId)).some(({ name }) => name === 'send job.ended'), { timeout: 30_000 })
-    const received = await collector.text()
-    const { port } = new URL(sources.url)
-    const secrets = [tenant.key, 'system-key-of-the-tests', 'word-of-the-query', 'path-of-the-request', '123456789012345', password, email]
+    const received = await traced.collector.text()
+    const { port } = new URL(traced.sources.url)
+    const secrets = [
+      traced.tenant.key,
+      'system-key-of-the-tests',
+      'word-of-the-query',
+      'path-of-the-request',
+      '123456789012345',
+      password,
+      email,
+    ]
     for (const secret of [
       ...secrets,
       'Firstname',
@@ -262,12 +173,12 @@ withCollector('traces', () => {
       '127.0.0.1',
       `:${port}`,
       'traceparent',
-      folder,
-      platform.dataDir,
+      traced.folder,
+      traced.platform.dataDir,
     ]) {
       expect([secret, received.includes(secret)]).toEqual([secret, false])
     }
-    const keys = new Set((await collector.spans()).flatMap(({ attributes }) => Object.keys(attributes)))
+    const keys = new Set((await traced.collector.spans()).flatMap(({ attributes }) => Object.keys(attributes)))
     expect([...keys].filter((key) => !/^(http|rpc|db|messaging|process|error|vitascope)\./.test(key))).toEqual([])
   }, 120_000)
 })
