@@ -83,7 +83,7 @@ const collector = {
   name: 'OpenTelemetry Collector',
   source: join(root, 'test/collector'),
   find: collectorPath,
-  neededBy: 'startCollector',
+  neededBy: 'collectorPath',
   tests: 'of traces',
 }
 
