@@ -129,8 +129,8 @@ withCollector('traces', () => {
     await hook.remove()
     expect(await findTrace(traceId)).toEqual([])
     // Each trace of these tests was sampled by its client.
-    const begun = (await traced.collector.spans()).filter(({ parentSpanId }) => parentSpanId === '')
-    expect(begun).toEqual([])
+    const roots = (await traced.collector.spans()).filter(({ parentSpanId }) => parentSpanId === '')
+    expect(roots).toEqual([])
   }, 120_000)
 
   test('spans have no keys, texts, paths, queries or addresses', async () => {

@@ -48,6 +48,8 @@ export interface DebianPackage {
 export interface Mirrors {
   main: string
   security: string
+  /** True if the lists may be older than their period of validity, as those of a snapshot of the archive. */
+  mayBeSnapshot: boolean
 }
 
 /**
@@ -64,7 +66,7 @@ export async function findMirrors(): Promise<Mirrors> {
   const [main, security] = [find('Debian'), find('Debian-Security')]
   if (main === undefined || security === undefined)
     throw new Error('apt of this machine has no Debian mirrors: run "apt-get update", or set --mirror and --security-mirror')
-  return { main, security }
+  return { main, security, mayBeSnapshot: false }
 }
 
 /** apt with its own lists and archives, for packages of one architecture. */
@@ -75,8 +77,8 @@ export interface Apt {
 
 /**
  * Fetches the lists of packages of an architecture into `folder`, which also keeps downloads for the
- * next release. apt verifies the signatures of
- * Debian. It needs no root rights, and changes nothing else on the machine.
+ * next release. apt verifies the signatures of Debian. It needs no root rights, and changes nothing else
+ * on the machine.
  */
 export async function prepareApt(folder: string, architecture: Architecture, mirrors: Mirrors): Promise<Apt> {
   const archives = join(folder, 'archives')
@@ -84,7 +86,7 @@ export async function prepareApt(folder: string, architecture: Architecture, mir
   mkdirSync(join(archives, 'partial'), { recursive: true })
   writeFileSync(join(folder, 'status'), '')
   writeFileSync(join(folder, 'debian.sources'), renderSources(mirrors))
-  writeFileSync(join(folder, 'apt.conf'), renderConfiguration(folder, architecture))
+  writeFileSync(join(folder, 'apt.conf'), renderConfiguration(folder, architecture, mirrors))
   const env = { APT_CONFIG: join(folder, 'apt.conf') }
   await run('apt-get', ['update', '--quiet=2'], env)
   return { archives, env }
@@ -115,15 +117,14 @@ function renderSources({ main, security }: Mirrors): string {
 }
 
 /** Settings by which apt ignores the machine: its packages, sources and preferences. */
-function renderConfiguration(folder: string, architecture: Architecture): string {
+function renderConfiguration(folder: string, architecture: Architecture, { mayBeSnapshot }: Mirrors): string {
   const settings = {
     'APT::Architecture': architecture,
     'APT::Install-Recommends': 'false',
     'APT::Sandbox::User': '',
     'Acquire::Languages': 'none',
     'Acquire::Retries': '3',
-    // The lists of a snapshot of the archive are older than their period of validity.
-    'Acquire::Check-Valid-Until': 'false',
+    'Acquire::Check-Valid-Until': String(!mayBeSnapshot),
     'Dir::State': folder,
     'Dir::State::lists': join(folder, 'lists'),
     'Dir::State::status': join(folder, 'status'),

@@ -55,7 +55,7 @@ async function main(): Promise<void> {
     source: values.source,
     icon: values.icon,
     builder: values.builder,
-    mirrors: mirror === undefined || security === undefined ? undefined : { main: mirror, security },
+    mirrors: mirror === undefined || security === undefined ? undefined : { main: mirror, security, mayBeSnapshot: true },
     report: (line) => console.log(`${((Date.now() - start) / 1000).toFixed(0).padStart(4)} s  ${line}`),
   })
   if (values.tag) {

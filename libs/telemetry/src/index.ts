@@ -7,6 +7,7 @@ export {
   bindTrace,
   currentTraceparent,
   readTraceparent,
+  type SpanAttributes,
   type SpanDescription,
   TRACEPARENT,
   traced,

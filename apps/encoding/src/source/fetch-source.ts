@@ -10,6 +10,7 @@ import type { CrashPointHook } from '../common/crash-point.ts'
 import type { TaskSteps } from '../engine/task-steps.ts'
 import type { Job } from '../job/job.ts'
 import type { TaskPrefixes } from '../objects/object-prefix.ts'
+import { describeTask } from '../task/describe-task.ts'
 import type { Fault } from '../task/fault.ts'
 import { readUploadSource } from '../upload/upload-source.ts'
 import type { UploadImporter } from './import-upload.ts'
@@ -60,17 +61,7 @@ export function fetchSource(tools: FetchTools, item: LeasedItem, stopping: Abort
   const { kind, itemId, fence } = item
   return tracedFrom(
     item.traceparent,
-    () => ({
-      name: `task ${kind}`,
-      kind: 'consumer',
-      attributes: {
-        'messaging.system': 'vitascope',
-        'messaging.operation.name': 'process',
-        'vitascope.task_kind': kind,
-        'vitascope.task_id': itemId,
-        'vitascope.fence': fence,
-      },
-    }),
+    () => describeTask({ kind, taskId: itemId, fence }),
     () => fetchInTrace(tools, item, stopping),
   )
 }

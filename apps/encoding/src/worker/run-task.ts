@@ -5,6 +5,7 @@ import { type FfmpegTools, isEncodeError, isInvalidSource } from '@vitascope/med
 import { type Task, TaskKind, type WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { isStorageFailure, type ObjectStorage } from '@vitascope/storage'
 import { type ActiveSpan, type Logger, type Metrics, type SpanDescription, tracedFrom } from '@vitascope/telemetry'
+import { describeTask } from '../task/describe-task.ts'
 import type { Fault } from '../task/fault.ts'
 import { StoredFilesMismatch } from '../task/file-list.ts'
 import type { TaskResult } from '../task/task.ts'
@@ -41,7 +42,7 @@ export interface TaskTools {
 export function runTask(tools: TaskTools, task: Task, sources: CacheHandle, stopping: AbortSignal): Promise<boolean> {
   return tracedFrom(
     task.traceparent,
-    () => describeTask(task),
+    () => describeWorkerTask(task),
     (span) => runInTrace({ ...tools, span }, task, sources, stopping),
   )
 }
@@ -107,22 +108,12 @@ async function runInTrace(
   }
 }
 
-function describeTask(task: Task): SpanDescription {
-  const kind = kindNames[task.kind] ?? 'unknown'
-  const input = readInputMessage(task.input)
-  return {
-    name: `task ${kind}`,
-    kind: 'consumer',
-    attributes: {
-      'messaging.system': 'vitascope',
-      'messaging.operation.name': 'process',
-      'vitascope.task_kind': kind,
-      'vitascope.job_id': task.jobId,
-      'vitascope.task_id': task.taskId,
-      'vitascope.fence': task.fence,
-      ...(input.kind === 'encode' && { 'vitascope.chunk': input.chunk }),
-    },
-  }
+function describeWorkerTask({ kind, input, jobId, taskId, fence }: Task): SpanDescription {
+  const message = readInputMessage(input)
+  return describeTask(
+    { kind: kindNames[kind] ?? 'unknown', taskId, fence },
+    { 'vitascope.job_id': jobId, ...(message.kind === 'encode' && { 'vitascope.chunk': message.chunk }) },
+  )
 }
 
 const kindNames: Readonly<Partial<Record<TaskKind, string>>> = {
