@@ -189,6 +189,8 @@ test('a folder keeps several backups, each of which can be restored', async () =
 
   const first = await backUp('2')
   expect((await platform.withKey(tenant.key).delete(`/media?media_id=${deleted?.media_id}`)).status).toBe(200)
+  const hasFiles = async () => (await readdir(join(platform.dataDir, 'storage', 'media'))).includes(deleted?.media_id ?? '')
+  await waitFor(async () => !(await hasFiles()), { timeout: 30_000, describe: 'the files of the deleted media to be removed' })
   const second = await backUp('2')
   const { stdout } = await restore('--list')
   expect(
