@@ -25,7 +25,7 @@ const PAGES = [
   ...['/organisation', '/account', '/system/organisations', '/system/jobs', '/system/health', '/system/audit'],
 ]
 /** Other paths in the router: redirects, the sign-in page, and paths relative to `/system`. */
-const OTHER_PATHS = ['/', '/sign-in', '/system', '/organisations', '/jobs', '/health']
+const OTHER_PATHS = ['/', '/sign-in', '/review', '/system', '/organisations', '/jobs', '/health']
 /** Buttons that open a dialog, whose controls are used too. */
 const DIALOGS = [
   ['/videos', 'Upload videos'],

@@ -7,6 +7,7 @@ import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Api } from './support/api.ts'
 import { createPerson, expectNoSidewaysScroll, openConsolePage, settle, signIn } from './support/console-page.ts'
+import { expectEndedLink, reviewAsGuest } from './support/guest-review-steps.ts'
 import { checkState } from './support/page-state.ts'
 import { buildPdf } from './support/slides.ts'
 import { makeSource } from './support/sources.ts'
@@ -202,6 +203,41 @@ describeInBrowser('the console', () => {
     await waitFor(async () => Math.abs(Number(await readPlayerTime()) - 2.48) < 0.05, { describe: 'the player to start at the time' })
     await checkPage('console-review-link')
   }, 120_000)
+
+  test('invites a guest, who comments on a private video by a link until the link ends', async () => {
+    await api.put(`/video/${videoId}`, { visibility: 'private' })
+    await openTab('review')
+    await page.getByRole('button', { name: 'Invite a guest' }).click()
+    await field('Email address of the guest').fill('no address')
+    await page.getByRole('button', { name: 'Create the link' }).click()
+    await field('Email address of the guest').fill('guest@example.net')
+    await page.getByRole('button', { name: 'Create the link' }).click()
+    const link = await field('Link for the guest').inputValue()
+    expect(link).toMatch(new RegExp(`^${platform.url}/console/review#[\\w-]{43}$`))
+    await checkPage('console-guest-link')
+    const comment = `${HOSTILE} by a guest`
+    await reviewAsGuest(browser, link, comment)
+
+    await openTab('review')
+    await clipRow(comment).getByText('guest@example.net (guest)').waitFor()
+    const guest = page.getByRole('region', { name: 'Guests' }).getByRole('listitem')
+    await guest.getByText(/The link is valid until/).waitFor()
+    await guest.getByRole('button', { name: 'End the link' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'End the link' }).click()
+    await guest.getByText('There is no valid link').waitFor()
+    await checkPage('console-guests')
+    await expectEndedLink(browser, link)
+
+    await openTab('review')
+    await guest.getByRole('button', { name: 'New link' }).click()
+    expect(await field('Link for the guest').inputValue()).not.toBe(link)
+    await page.getByRole('button', { name: 'Close', exact: true }).click()
+    await guest.getByRole('button', { name: 'Delete' }).click()
+    await confirmDelete()
+    await guest.waitFor({ state: 'detached' })
+    expect((await listClips()).map(({ comments }) => comments)).not.toContain(comment)
+    await api.put(`/video/${videoId}`, { visibility: 'public' })
+  }, 180_000)
 
   test('creates a theme with a preview of the player, and edits it', async () => {
     await page.getByRole('link', { name: 'Player' }).click()

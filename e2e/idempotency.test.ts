@@ -63,6 +63,7 @@ const OTHER_PAYLOADS: Record<string, Payload> = {
   'POST /caption': { title: 'other' },
   'POST /collaborate/clip/{}/post': { comments: 'other' },
   'POST /collaborate/{}': { user_id: undefined },
+  'POST /review/{}/clip': { comments: 'other' },
   'POST /contact-form': { primary_text: 'other' },
   'POST /contact-form/{}/submission': { email: 'other@example.org' },
   'POST /folder': { name: 'other' },

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
-import { chromium, type Page } from 'playwright-core'
+import { chromium, type Locator, type Page } from 'playwright-core'
 import { createPerson, settle, signIn } from '../../e2e/support/console-page.ts'
 import { endOnSignal } from '../end-on-signal.ts'
 import { type ReportFigure, singleValue } from '../figure.ts'
@@ -68,15 +68,17 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
 /** Filters, selects and turns pages. Returns the time in milliseconds until another page was shown, for each turned page. */
 async function useLibrary(page: Page): Promise<number[]> {
   const times: number[] = []
-  const turn = async (name: string) => {
+  const turn = async (button: Locator) => {
     const first = page.locator('.video-card-link, .table-title').first()
     const before = await first.getAttribute('href')
     const started = performance.now()
-    await page.getByRole('button', { name, exact: true }).click()
+    await button.click()
     await waitFor(async () => (await first.getAttribute('href')) !== before, { interval: 5, describe: 'another page' })
     times.push(performance.now() - started)
   }
-  for (const name of ['Next page', 'Next page', 'Last page', 'First page']) await turn(name)
+  const next = page.getByRole('button', { name: 'Next page' })
+  const numbered = page.getByRole('button', { name: /^Page \d+$/ })
+  for (const button of [next, next, numbered.last(), numbered.first()]) await turn(button)
   await page.getByRole('radio', { name: 'Table' }).check({ force: true })
   await page.getByLabel('Select all on this page').click()
   await page.getByLabel('Select all on this page').click()

@@ -3,6 +3,7 @@ import {
   createClip,
   createEntry,
   createForeignVideo,
+  createLink,
   createVideoWithEntry,
   type Entry,
   findEmail,
@@ -15,6 +16,7 @@ import {
 import type { NounRows, Row } from '../support/table-row.ts'
 import { createUser } from '../support/video-steps.ts'
 import { clipRows } from './collaborate-clip.ts'
+import { guestReviewRows } from './guest-review.ts'
 
 const entryDeletion = (suffix: string): Row => ({
   endpoint: `DELETE /collaborate/item/{collaborate_id}${suffix}`,
@@ -141,11 +143,14 @@ export const collaborateRows: NounRows = {
           email: await findEmail(fixture, owner.userId),
           is_uploader_account: false,
           date_modified: entry['date_created'],
+          guest_link_expires: '',
           clips: [],
         })
         const entryWithoutUser = await clients.system.send<{ id: string }>('POST', `/collaborate/${video_id}`)
         expect(entryWithoutUser).toMatchObject({ status: 200, body: { data: { user_id: '' } } })
         expect(await read(fixture, entryWithoutUser.body.id)).toMatchObject({ user_id: '', email: '', is_uploader_account: false })
+        const ofGuest = await clients.uploader.post<{ id: string }>(`/collaborate/${video_id}`, { email: 'guest@example.org' })
+        expect(await read(fixture, ofGuest.body.id)).toMatchObject({ user_id: '', email: 'guest@example.org', is_uploader_account: false })
 
         const key = { 'idempotency-key': 'an entry' }
         const sendOnce = (body: URLSearchParams) =>
@@ -154,9 +159,9 @@ export const collaborateRows: NounRows = {
         const repeated = await sendOnce(new URLSearchParams({ data: JSON.stringify({ user_id: uploader.userId }) }))
         expect(repeated).toMatchObject({ status: 200, body: first.body })
         expect((await sendOnce(new URLSearchParams({ user_id: owner.userId }))).status).toBe(422)
-        expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(3)
+        expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(4)
 
-        for (let count = 3; count < 99; count++) await createEntry(fixture, video_id)
+        for (let count = 4; count < 99; count++) await createEntry(fixture, video_id)
         const raced = await Promise.all(
           Array.from({ length: 5 }, () => clients.owner.post(`/collaborate/${video_id}`, { user_id: owner.userId })),
         )
@@ -184,6 +189,8 @@ export const collaborateRows: NounRows = {
           { method: 'POST', path: `/collaborate/${MISSING_VIDEO}`, payload: userFields, status: 404, code: 'video_not_found' },
           { ...rejectedCall, payload: {}, status: 400, fields: ['user_id'] },
           { ...rejectedCall, status: 400, fields: ['user_id'] },
+          { ...rejectedCall, payload: { email: '' }, status: 400, fields: ['user_id'] },
+          { ...rejectedCall, payload: { email: 'x' }, status: 400, fields: ['email'] },
           ...[otherTenant.userId, deletedUser.userId, MISSING].flatMap((user_id) => [
             { ...rejectedCall, payload: { user_id }, status: 404, code: 'user_not_found' },
             { ...rejectedCall, caller: 'system' as const, payload: { user_id }, status: 404, code: 'user_not_found' },
@@ -289,6 +296,7 @@ export const collaborateRows: NounRows = {
       },
     },
     ...clipRows,
+    ...guestReviewRows,
   ],
   samples: {
     payloads: {
@@ -296,11 +304,12 @@ export const collaborateRows: NounRows = {
       'PUT /collaborate/item/{}/put': () => ({ email: 'sample@example.org' }),
       'POST /collaborate/clip/{}/post': () => ({ time_start: 0, time_finish: 1 }),
       'PUT /collaborate/clip/{}/put': () => ({ title: 'Sample' }),
+      'POST /review/{}/clip': () => ({ time_start: 0, time_finish: 1 }),
       'PUT /collaborate/clip/{}/order': (v) => ({ order: [v['clip_id']] }),
     },
     async make(fixture) {
       const { id } = await createVideoWithEntry(fixture)
-      return { collaborate_id: id, clip_id: await createClip(fixture, id) }
+      return { collaborate_id: id, clip_id: await createClip(fixture, id), token: (await createLink(fixture, id)).token }
     },
   },
 }

@@ -35,6 +35,16 @@ export async function createClip({ clients }: Fixture, entryId: string, fields: 
   return body.id
 }
 
+/** Creates the guest link of an entry. */
+export async function createLink({ clients }: Fixture, entryId: string, payload: object = {}) {
+  const { status, body } = await clients.owner.put<{ token: string; url: string; expires: string }>(
+    `/collaborate/item/${entryId}/link`,
+    payload,
+  )
+  if (status !== 200) throw new Error(`the link was not created: ${JSON.stringify(body)}`)
+  return body
+}
+
 export const read = async ({ clients }: Fixture, entryId: string) => (await clients.owner.get<Entry>(`/collaborate/item/${entryId}`)).body
 export const order = async (fixture: Fixture, entryId: string) => (await read(fixture, entryId)).clips.map(({ id, order }) => [id, order])
 

@@ -25,7 +25,7 @@ const page = { pageSize: 0, pageToken: '', skip: 0 }
 const times = { timeStart: 1, timeFinish: 2, type: 'video' }
 
 async function createEntry(videoId = fixture.createVideo(), userId = fixture.createUser(), call = user): Promise<Entry> {
-  return requireValue((await clients.entries.createEntry({ videoId, userId }, call)).entry)
+  return requireValue((await clients.entries.createEntry({ videoId, userId, email: '' }, call)).entry)
 }
 async function createClip({ collaborationId }: Entry, more: Partial<Clip> = {}, call = user): Promise<Clip> {
   return requireValue((await clients.clips.createClip({ clip: Clip.fromPartial({ collaborationId, ...times, ...more }) }, call)).clip)

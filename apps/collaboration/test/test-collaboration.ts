@@ -3,14 +3,17 @@ import { DomainError } from '@vitascope/errors'
 import { type Call, createGrpcServer, openChannel, type Principal, serviceCall, type UserKind } from '@vitascope/grpc'
 import { openPostgres } from '@vitascope/postgres'
 import { UserServiceService, type UserSummary, UserType } from '@vitascope/proto/auth/v1/user'
+import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { type VideoSummary, VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
 import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
+import { GuestReviewServiceService } from '@vitascope/proto/collaboration/v1/guest_review'
 import { createMetrics } from '@vitascope/telemetry'
 import { createTestDatabase, testLog } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { createClipStore } from '../src/entry/clip-store.ts'
 import { createEntryStore } from '../src/entry/entry-store.ts'
+import { createGuestLinkStore } from '../src/guest/guest-link-store.ts'
 import { startCollaboration } from '../src/service.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
@@ -24,6 +27,7 @@ export async function collaborationDatabase() {
     db,
     entries: createEntryStore(db),
     clips: createClipStore(db),
+    links: createGuestLinkStore(db),
     async close() {
       await db.close()
       await database.drop()
@@ -55,6 +59,22 @@ export async function startDependencies(listen = '127.0.0.1:0') {
       await dependencies.beforeResponse(call)
       return { summaries: videoIds.flatMap((id) => videos.get(id) ?? []) }
     },
+  })
+  server.implement(VideoServiceService, {
+    async createVideoToken({ videoId, expiresInSeconds }, call) {
+      requests.push({ method: 'token', ids: [videoId, String(expiresInSeconds)], call })
+      if (!videos.has(videoId)) throw new DomainError('not_found', 'VIDEO_NOT_FOUND', 'no such video')
+      return { token: `token-of-${videoId}`, expireTime: undefined }
+    },
+    uploadVideo: notImplemented,
+    getVideo: notImplemented,
+    findPublicVideo: notImplemented,
+    async *watchPublicChanges() {
+      yield await notImplemented()
+    },
+    listVideos: notImplemented,
+    updateVideo: notImplemented,
+    deleteVideo: notImplemented,
   })
   server.implement(UserServiceService, {
     async listUserSummaries({ userIds }, call) {
@@ -110,7 +130,11 @@ export async function openFixture() {
     ...database,
     service,
     dependencies,
-    clients: { entries: channel.client(EntryServiceService), clips: channel.client(ClipServiceService) },
+    clients: {
+      entries: channel.client(EntryServiceService),
+      clips: channel.client(ClipServiceService),
+      guestReviews: channel.client(GuestReviewServiceService),
+    },
     createVideo(organisationId = '1', duration: number | 'unknown' = 12.48): string {
       const durationSeconds = duration === 'unknown' ? undefined : duration
       const videoId = String(4_611_686_018_427_000_000n + BigInt(++createdCount))

@@ -14,6 +14,12 @@ const rootRoute = createRootRoute({ notFoundComponent: NotFoundPage, errorCompon
 
 const signInRoute = createRoute({ getParentRoute: () => rootRoute, path: '/sign-in', component: SignInRoute })
 
+const guestReviewRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/review',
+  component: lazyPage(() => import('./review/guest-review-page.tsx').then(({ GuestReviewPage }) => GuestReviewPage)),
+})
+
 const shellRoute = createRoute({ getParentRoute: () => rootRoute, id: 'shell', component: SignedInShell })
 
 const homeRoute = createRoute({
@@ -147,7 +153,7 @@ const pages = [
 ] as const
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([signInRoute, shellRoute.addChildren(pages)]),
+  routeTree: rootRoute.addChildren([signInRoute, guestReviewRoute, shellRoute.addChildren(pages)]),
   basepath: '/console',
   scrollRestoration: true,
   defaultPreload: 'intent',

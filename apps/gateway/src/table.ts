@@ -11,6 +11,7 @@ import { auditRoutes } from './api/audit/audit-routes.ts'
 import { captionRoutes } from './api/caption/caption-routes.ts'
 import { clipRoutes } from './api/collaborate/clip-routes.ts'
 import { entryRoutes } from './api/collaborate/entry-routes.ts'
+import { guestReviewRoutes } from './api/collaborate/guest-review-routes.ts'
 import { contactFormRoutes } from './api/contact-form/contact-form-routes.ts'
 import { embedRoutes } from './api/embed/embed-routes.ts'
 import { encodingFormatRoutes } from './api/encoding-format/encoding-format-routes.ts'
@@ -90,6 +91,7 @@ export const routes: readonly Route[] = [
   ...webhookRoutes,
   ...entryRoutes,
   ...clipRoutes,
+  ...guestReviewRoutes,
   ...queueJobRoutes,
   ...uploadRoutes,
   ...tusRoutes,

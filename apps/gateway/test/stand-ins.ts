@@ -44,6 +44,7 @@ import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
 import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
+import { GuestReviewServiceService } from '@vitascope/proto/collaboration/v1/guest_review'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
@@ -200,6 +201,7 @@ const OTHER_SERVICES: readonly ServiceDefinition[] = [
   PlaybackRulesServiceService,
   EntryServiceService,
   ClipServiceService,
+  GuestReviewServiceService,
   QueueJobServiceService,
   UploadServiceService,
   QuotaServiceService,

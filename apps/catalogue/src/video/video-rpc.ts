@@ -107,7 +107,7 @@ export function videoHandlers({
       return { deleteTime: await videos.remove({ scope, videoId }, signal) }
     },
     async createVideoToken(request, call) {
-      const scope = getScope(call.principal)
+      const scope = call.principal.kind === 'service' ? null : getScope(call.principal)
       if (!isId(request.videoId)) throw notFound('video', request.videoId)
       const { token, expires } = await tokens.create(scope, request, call)
       return { token, expireTime: new Date(expires * 1000) }

@@ -13,7 +13,10 @@ const times = { timeStart: 1, timeFinish: 2, timeStartMillis: 480, timeFinishMil
 const fields = { title: '', comments: 'x', ...times, type: 'video', preview: false, resolved: false }
 
 async function createEntry(clips = 0) {
-  const { collaborationId } = await fixture.entries.create({ videoId: '5', organisationId: '1', userId: '7', byUserId: '8' }, newCall())
+  const { collaborationId } = await fixture.entries.create(
+    { videoId: '5', organisationId: '1', userId: '7', email: '', byUserId: '8' },
+    newCall(),
+  )
   const key = { scope: '1', collaborationId }
   const ids: string[] = []
   for (let count = 0; count < clips; count++) ids.push((await fixture.clips.create(key, fields, newCall())).clipId)

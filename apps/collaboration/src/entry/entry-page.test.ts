@@ -12,6 +12,7 @@ const entry = (id: number): Entry => ({
   lastModifiedByUserId: '1',
   createTime: new Date(0),
   updateTime: new Date(0),
+  guestLinkExpireTime: undefined,
   clips: [],
 })
 const stored = Array.from({ length: 100 }, (_, nth) => entry(nth + 1))

@@ -1,12 +1,11 @@
 import { DomainError, invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
-import { UserType } from '@vitascope/proto/auth/v1/user'
 import { Entry as EntryMessage, type EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { readMask } from '@vitascope/request'
 import { type Clients, requireResolved, withUsers } from '../clients/resolve-references.ts'
-import type { UserSummary } from '../clients/user-summaries.ts'
-import { CHANGEABLE, checkEmail, type Entry, type EntryHead } from './entry.ts'
+import { CHANGEABLE, checkEmail, type Entry } from './entry.ts'
+import { toMessage } from './entry-message.ts'
 import { readEntryPage } from './entry-page.ts'
 import type { EntryStore } from './entry-store.ts'
 
@@ -17,14 +16,15 @@ export interface EntryParts extends Clients {
 export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typeof EntryServiceService> {
   const { videos, users } = clients
   return {
-    async createEntry({ videoId, userId }, call) {
+    async createEntry({ videoId, userId, email: input }, call) {
       const caller = requireUser(call.principal)
       const earlierResult = await entries.findCreated(call)
       if (earlierResult) return { entry: toMessage(earlierResult, undefined) }
       const { organisationId } = await videos.require(getScope(caller), videoId, call)
+      const email = checkEmail(input)
       if (userId !== '') await users.require(organisationId, userId, call)
-      else if (caller.userType !== 'system') throw invalid([{ field: 'user_id', message: 'is required' }])
-      const entry = await entries.create({ videoId, organisationId, userId, byUserId: caller.userId }, call)
+      else if (email === '' && caller.userType !== 'system') throw invalid([{ field: 'user_id', message: 'or email is required' }])
+      const entry = await entries.create({ videoId, organisationId, userId, email, byUserId: caller.userId }, call)
       return { entry: toMessage(entry, undefined) }
     },
     async getEntry({ collaborationId }, call) {
@@ -78,14 +78,5 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       const { user } = await requireResolved(clients, head, { noun: 'collaboration', id: collaborationId }, call)
       return { entry: toMessage(await entries.remove(key, call.signal), user) }
     },
-  }
-}
-
-function toMessage(entry: EntryHead & Partial<Pick<Entry, 'clips'>>, user: UserSummary | undefined): EntryMessage {
-  return {
-    ...entry,
-    clips: entry.clips ?? [],
-    email: entry.email === '' ? (user?.email ?? '') : entry.email,
-    uploaderAccount: user?.userType === UserType.USER_TYPE_UPLOADER,
   }
 }

@@ -13,7 +13,7 @@ const newCall = () => ({ idempotency: undefined, signal })
 let video = 4_611_686_018_427_000_000n
 const nextVideoId = () => String(++video)
 const create = (more: Partial<NewEntry> = {}, call: Parameters<typeof fixture.entries.create>[1] = newCall()) =>
-  fixture.entries.create({ videoId: nextVideoId(), organisationId: '1', userId: '7', byUserId: '8', ...more }, call)
+  fixture.entries.create({ videoId: nextVideoId(), organisationId: '1', userId: '7', email: '', byUserId: '8', ...more }, call)
 const all = { scope: null, after: '0', limit: 1_000, skip: 0 }
 const times = { timeStart: 0, timeFinish: 0, timeStartMillis: 0, timeFinishMillis: 0 }
 const emptyClip = { title: '', comments: '', ...times, type: 'video', preview: false, resolved: false }

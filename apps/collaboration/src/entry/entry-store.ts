@@ -12,6 +12,8 @@ export interface NewEntry {
   organisationId: string
   /** Empty if the entry belongs to no user. */
   userId: string
+  /** Empty if the address of the user applies. */
+  email: string
   byUserId: string
 }
 
@@ -57,7 +59,7 @@ export interface EntryStore {
 }
 
 const HEAD = `e.entry_id, e.video_id, e.organisation_id, e.user_id, e.email, e.created_by_user_id, e.last_modified_by_user_id, e.create_time,
-  e.update_time`
+  e.update_time, (select g.expire_time from guest_link g where g.entry_id = e.entry_id and g.expire_time > now()) as guest_link_expire_time`
 const SELECT_ENTRY = `select ${HEAD}, ${CLIPS_OF_ENTRY} as clips from entry e`
 const BY_KEY = `where e.entry_id = $1 and ($2::bigint is null or e.organisation_id = $2)`
 const OF_VIDEO = `e.video_id = $1 and ($2::bigint is null or e.organisation_id = $2)`
@@ -101,16 +103,16 @@ export function createEntryStore(db: Db): EntryStore {
       const row = await storedResponse(db, call, headCodec)
       return row && toHead(row)
     },
-    async create({ videoId, organisationId, userId, byUserId }, call) {
+    async create({ videoId, organisationId, userId, email, byUserId }, call) {
       const row = await withIdempotency(db, call, headCodec, async (tx) => {
         // Serialises inserts per video, so that the limit is not exceeded.
         await tx.query(`select pg_advisory_xact_lock(hashtextextended('entries of video ' || $1, 0))`, [videoId])
         const [count] = await tx.query<{ entries: number }>('select count(*)::int as entries from entry where video_id = $1', [videoId])
         if ((count?.entries ?? 0) >= MAX_ENTRIES) throw entriesFull()
         const [inserted] = await tx.query<HeadRow>(
-          `insert into entry as e (video_id, organisation_id, user_id, created_by_user_id, last_modified_by_user_id)
-           values ($1, $2, $3, $4, $4) returning ${HEAD}`,
-          [videoId, organisationId, userId === '' ? null : userId, byUserId],
+          `insert into entry as e (video_id, organisation_id, user_id, email, created_by_user_id, last_modified_by_user_id)
+           values ($1, $2, $3, $4, $5, $5) returning ${HEAD}`,
+          [videoId, organisationId, userId === '' ? null : userId, email, byUserId],
         )
         if (!inserted) throw new Error('the insert of an entry returned no row')
         return inserted
@@ -171,6 +173,8 @@ interface HeadRow {
   /** A string in a stored idempotent response. */
   create_time: Date | string
   update_time: Date | string
+  /** An earlier release stored responses of idempotent calls without it. */
+  guest_link_expire_time?: Date | string | null
 }
 
 interface Row extends HeadRow {
@@ -188,6 +192,7 @@ function toHead(row: HeadRow): EntryHead {
     lastModifiedByUserId: row.last_modified_by_user_id,
     createTime: new Date(row.create_time),
     updateTime: new Date(row.update_time),
+    guestLinkExpireTime: row.guest_link_expire_time ? new Date(row.guest_link_expire_time) : undefined,
   }
 }
 

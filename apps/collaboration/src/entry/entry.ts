@@ -11,6 +11,8 @@ export interface EntryHead extends EntryFields, References {
   lastModifiedByUserId: string
   createTime: Date
   updateTime: Date
+  /** Time at which the guest link of the entry ends. Undefined without a valid link. */
+  guestLinkExpireTime: Date | undefined
 }
 
 export interface Entry extends EntryHead {

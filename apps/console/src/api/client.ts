@@ -21,6 +21,11 @@ export function isPasskeyRequired(error: unknown): boolean {
   return error instanceof VitascopeError && error.code === 'passkey_required'
 }
 
+/** Returns true if the record does not exist, or no longer. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof VitascopeError && error.status === 404
+}
+
 /** Returns true if another person has changed the record since it was read. */
 export function isConflict(error: unknown): boolean {
   return error instanceof VitascopeError && error.code === 'record_changed'

@@ -13,8 +13,9 @@ import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
 import { valueLabel } from '../translation/value-label.ts'
 import { useUploads } from '../upload/upload-provider.tsx'
+import { PAGE_SIZE } from './library-range.ts'
 import { type LibrarySearch, ORDERS, STATUSES } from './library-search.ts'
-import { PAGE_SIZE, useVideos } from './use-videos.ts'
+import { useVideos } from './use-videos.ts'
 import { EncodingBar, StatusBadge, VisibilityBadge } from './video-badges.tsx'
 import { VideoThumbnail } from './video-thumbnail.tsx'
 
@@ -58,39 +59,56 @@ export function LibraryPage() {
         />
       )}
       <QueryState query={videos}>
-        {({ videos: list, total: count }) =>
-          list.length === 0 ? (
-            <NoVideos
-              isFiltered={isFiltered(search)}
-              clear={() => change({ q: undefined, status: undefined, tag: undefined, folder: undefined })}
-            />
-          ) : (
-            <Stack gap="lg">
-              {search.layout === 'table' ? (
-                <VideoTable videos={list} selected={selected} toggle={toggle} setSelected={setSelected} />
-              ) : (
-                <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 4, xl: 5 }} spacing="lg" component="ul" className="plain-list">
-                  {list.map((video) => (
-                    <VideoCard key={video.video_id} video={video} isSelected={selected.has(video.video_id)} toggle={toggle} />
-                  ))}
-                </SimpleGrid>
-              )}
-              {count > PAGE_SIZE && (
-                <Group justify="center">
-                  <Pagination
-                    total={Math.ceil(count / PAGE_SIZE)}
-                    value={search.page ?? 1}
-                    onChange={(page) => change({ page: page === 1 ? undefined : page })}
-                    getControlProps={(control) => ({ 'aria-label': t(`pages.${control}`) })}
-                    getItemProps={(page) => ({ 'aria-label': t('pages.page', { page }) })}
-                  />
-                </Group>
-              )}
-            </Stack>
-          )
-        }
+        {({ videos: list, total: count, isTooFar = false }) => (
+          <Stack gap="lg">
+            {list.length > 0 && search.layout === 'table' && (
+              <VideoTable videos={list} selected={selected} toggle={toggle} setSelected={setSelected} />
+            )}
+            {list.length > 0 && search.layout !== 'table' && (
+              <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 4, xl: 5 }} spacing="lg" component="ul" className="plain-list">
+                {list.map((video) => (
+                  <VideoCard key={video.video_id} video={video} isSelected={selected.has(video.video_id)} toggle={toggle} />
+                ))}
+              </SimpleGrid>
+            )}
+            {list.length === 0 && count > 0 && <NoPage isTooFar={isTooFar} openFirst={() => change({})} />}
+            {list.length === 0 && count === 0 && (
+              <NoVideos
+                isFiltered={isFiltered(search)}
+                clear={() => change({ q: undefined, status: undefined, tag: undefined, folder: undefined })}
+              />
+            )}
+            {count > PAGE_SIZE && (
+              <Group justify="center">
+                <Pagination
+                  total={Math.ceil(count / PAGE_SIZE)}
+                  value={search.page ?? 1}
+                  onChange={(page) => change({ page: page === 1 ? undefined : page })}
+                  getControlProps={(control) => ({ 'aria-label': t(`pages.${control}`) })}
+                  getItemProps={(page) => ({ 'aria-label': t('pages.page', { page }) })}
+                />
+              </Group>
+            )}
+          </Stack>
+        )}
       </QueryState>
     </>
+  )
+}
+
+/** Shown instead of a page in the middle of a very long list, or after its end. */
+function NoPage({ isTooFar, openFirst }: { isTooFar: boolean; openFirst: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <EmptyState
+      icon={<IconVideo size={28} />}
+      title={t(isTooFar ? 'library.tooFar' : 'library.noPage')}
+      {...(isTooFar && { text: t('library.tooFarText') })}
+    >
+      <Button variant="default" onClick={openFirst}>
+        {t('pages.first')}
+      </Button>
+    </EmptyState>
   )
 }
 

@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
 import { useSession } from '../api/session.tsx'
+import { LAST_DIRECT_PAGE, PAGE_SIZE, type Range, rangeFromEnd, rangeFromStart } from './library-range.ts'
 import type { LibrarySearch } from './library-search.ts'
 
-export const PAGE_SIZE = 20
 /** Interval at which a page with videos that are being encoded is read again. */
 const ENCODING_INTERVAL_MS = 3_000
 
@@ -11,6 +11,8 @@ const ENCODING_INTERVAL_MS = 3_000
 export interface VideoPage {
   videos: Schemas['Video'][]
   total: number
+  /** The page is too far from both ends of the list. */
+  isTooFar?: boolean
 }
 
 /** Reads one page of the library. The previous page is shown until it arrives. */
@@ -21,23 +23,31 @@ export function useVideos({ q, status, tag, folder, order = 'newest', page = 1 }
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.videos.some(isEncoding) ? ENCODING_INTERVAL_MS : false),
     queryFn: async ({ signal }) => {
-      const found = await api.call('listVideos', {
-        signal,
-        query: {
-          limit: PAGE_SIZE,
-          start: (page - 1) * PAGE_SIZE + 1,
-          // Results of a search are in the order of their relevance.
-          ...(q === undefined && {
-            sort_by: order === 'newest' || order === 'oldest' ? 'date_created' : 'name',
-            sort_order: order === 'newest' || order === 'nameDescending' ? 'descending' : 'ascending',
-          }),
-          ...(q !== undefined && { q }),
-          ...(status !== undefined && { status }),
-          ...(tag !== undefined && { tag }),
-          ...(folder !== undefined && { folder_id: folder }),
-        },
-      })
-      return { videos: found.videos, total: found.total_num_of_records }
+      const filter = {
+        ...(q !== undefined && { q }),
+        ...(status !== undefined && { status }),
+        ...(tag !== undefined && { tag }),
+        ...(folder !== undefined && { folder_id: folder }),
+      }
+      const read = async ({ start, limit, isReversed }: Range): Promise<VideoPage> => {
+        const isDescending = order === 'newest' || order === 'nameDescending'
+        const found = await api.call('listVideos', {
+          signal,
+          query: {
+            ...{ start, limit, ...filter },
+            // Results of a search are in the order of their relevance.
+            ...(q === undefined && {
+              sort_by: order === 'newest' || order === 'oldest' ? 'date_created' : 'name',
+              sort_order: isDescending === isReversed ? 'ascending' : 'descending',
+            }),
+          },
+        })
+        return { videos: isReversed ? found.videos.toReversed() : found.videos, total: found.total_num_of_records }
+      }
+      if (page <= LAST_DIRECT_PAGE) return read(rangeFromStart(page))
+      const { total_num_of_records: total } = await api.call('listVideos', { signal, query: { ...filter, limit: 1 } })
+      const range = q === undefined ? rangeFromEnd(page, total) : undefined
+      return range ? read(range) : { videos: [], total, isTooFar: page * PAGE_SIZE < total + PAGE_SIZE }
     },
   })
 }

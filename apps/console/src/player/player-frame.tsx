@@ -8,7 +8,6 @@ import { usePlaybackToken } from './use-playback-token.ts'
 /** The player of a video, which starts at `start` seconds. Private and protected videos are played with a token of the user. */
 export function PlayerFrame({ video, start }: { video: Schemas['Video']; start?: number | undefined }) {
   const { t } = useTranslation()
-  const { attach } = usePlayerConnection()
   const { video_id, status } = video
   const { isRequired, token } = usePlaybackToken(video)
   // The address of the page may change later. The player must not load again.
@@ -38,13 +37,11 @@ export function PlayerFrame({ video, start }: { video: Schemas['Video']; start?:
     ...(token && { token }),
     ...(firstStart !== undefined && { start: String(firstStart) }),
   })
-  return (
-    <iframe
-      ref={attach}
-      className="player-frame"
-      title={video.video_title}
-      src={`/player/${video_id}?${query}`}
-      allow="autoplay; fullscreen; picture-in-picture"
-    />
-  )
+  return <PlayerPage title={video.video_title} address={`/player/${video_id}?${query}`} />
+}
+
+/** The player page at an address, connected with the components that control it. */
+export function PlayerPage({ title, address }: { title: string; address: string }) {
+  const { attach } = usePlayerConnection()
+  return <iframe ref={attach} className="player-frame" title={title} src={address} allow="autoplay; fullscreen; picture-in-picture" />
 }

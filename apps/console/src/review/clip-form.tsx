@@ -1,6 +1,5 @@
 import { Group, Stack, Textarea } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import type { Schemas } from '@vitascope/sdk'
 import { type FormEvent, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
@@ -15,7 +14,8 @@ export type ClipFields = ReturnType<typeof toTimeFields> & { comments: string }
 const MAX_COMMENT = 2_000
 
 interface Props {
-  video: Schemas['Video']
+  /** Duration of the video in seconds. 0 if it is unknown. */
+  duration: number
   /** Values at the start. A clip without an end has the end of its start. */
   initial?: { comments: string; start: number; end: number }
   submitLabel: string
@@ -25,13 +25,12 @@ interface Props {
 }
 
 /** Form for a comment on a part of a video. */
-export function ClipForm({ video, initial, submitLabel, save, close }: Props) {
+export function ClipForm({ duration, initial, submitLabel, save, close }: Props) {
   const { t } = useTranslation()
   const [comments, setComments] = useState(initial?.comments ?? '')
   const [start, setStart] = useState(initial ? formatTimeCode(initial.start) : '')
   const [end, setEnd] = useState(initial && initial.end > initial.start ? formatTimeCode(initial.end) : '')
   const textRef = useRef<HTMLTextAreaElement>(null)
-  const duration = Number(video.duration)
   const saving = useMutation({
     mutationFn: save,
     onSuccess() {

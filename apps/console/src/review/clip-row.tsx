@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Box, Button, Group, Paper, Text } from '@mantine/core'
+import { ActionIcon, Box, Button, Group, Paper, Text } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconCheck, IconLink, IconRotate } from '@tabler/icons-react'
 import type { Schemas } from '@vitascope/sdk'
 import { useState } from 'react'
@@ -6,10 +6,10 @@ import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { CopyField } from '../layout/copy-field.tsx'
-import { usePlayerActions } from '../player/player-control.tsx'
 import { formatTimeCode } from '../player/time-code.ts'
 import { ClipForm } from './clip-form.tsx'
 import { type Clip, readTimes } from './clip-times.ts'
+import { ClipView } from './clip-view.tsx'
 import { useRefresh } from './use-review.ts'
 
 interface Props {
@@ -32,7 +32,6 @@ export function ClipRow({ video, clip, reviewer, isCurrent, isBusy, setResolved,
   const { t } = useTranslation()
   const { api } = useSession()
   const refresh = useRefresh(video.video_id)
-  const { jump } = usePlayerActions()
   const [isEditing, setEditing] = useState(false)
   const [isLinkShown, setLinkShown] = useState(false)
   const { start, end } = readTimes(clip)
@@ -43,7 +42,7 @@ export function ClipRow({ video, clip, reviewer, isCurrent, isBusy, setResolved,
     return (
       <Paper withBorder p="sm" component="li">
         <ClipForm
-          video={video}
+          duration={Number(video.duration)}
           initial={{ comments: clip.comments, start, end }}
           submitLabel={t('common.save')}
           save={async (payload) => {
@@ -62,24 +61,7 @@ export function ClipRow({ video, clip, reviewer, isCurrent, isBusy, setResolved,
   }
   return (
     <Paper withBorder p="sm" component="li" className="clip" aria-current={isCurrent || undefined}>
-      <Group gap="xs" wrap="nowrap" justify="space-between" align="flex-start">
-        <Group gap="xs">
-          <Button
-            size="compact-sm"
-            variant="light"
-            className="time-code"
-            aria-label={t('review.jump', { time: end > start ? `${time} – ${formatTimeCode(end)}` : time })}
-            onClick={() => void jump(start)}
-          >
-            {time}
-            {end > start && ` – ${formatTimeCode(end)}`}
-          </Button>
-          {isResolved && (
-            <Badge color="teal" leftSection={<IconCheck size={12} aria-hidden="true" />}>
-              {t('review.resolved')}
-            </Badge>
-          )}
-        </Group>
+      <ClipView clip={clip}>
         {move && (
           <ActionIcon.Group>
             <ActionIcon variant="default" disabled={!move.up || isBusy} aria-label={t('review.up', { time })} onClick={move.up}>
@@ -90,15 +72,7 @@ export function ClipRow({ video, clip, reviewer, isCurrent, isBusy, setResolved,
             </ActionIcon>
           </ActionIcon.Group>
         )}
-      </Group>
-      {clip.title !== '' && (
-        <Text fw={600} mt={6} className="page-title">
-          {clip.title}
-        </Text>
-      )}
-      <Text mt={6} className="clip-text">
-        {clip.comments}
-      </Text>
+      </ClipView>
       {reviewer !== undefined && (
         <Text size="xs" c="dimmed" className="page-title">
           {reviewer}

@@ -29,3 +29,12 @@ export function moveItem<T>(list: readonly T[], from: number, to: number): T[] |
   moved.splice(to, 0, item)
   return moved
 }
+
+/** A clip without an end is current for this time. */
+const MIN_CURRENT_SECONDS = 1
+
+/** Returns true if the clip is about the picture at a time in seconds. */
+export function isCurrentAt(clip: Clip, seconds: number): boolean {
+  const { start, end } = readTimes(clip)
+  return seconds >= start && seconds < Math.max(end, start + MIN_CURRENT_SECONDS)
+}

@@ -11,11 +11,9 @@ import { EmptyState, QueryState } from '../layout/query-state.tsx'
 import { usePlayerTime } from '../player/player-control.tsx'
 import { ClipForm } from './clip-form.tsx'
 import { ClipRow } from './clip-row.tsx'
-import { type Clip, moveItem, readTimes } from './clip-times.ts'
-import { type Entry, isOwn, requireOwnEntry, useEntries, useRefresh } from './use-review.ts'
-
-/** A clip without an end is current for this time. */
-const MIN_CURRENT_SECONDS = 1
+import { type Clip, isCurrentAt, moveItem, readTimes } from './clip-times.ts'
+import { Guests } from './guests.tsx'
+import { type Entry, isOfGuest, isOwn, requireOwnEntry, useEntries, useRefresh } from './use-review.ts'
 
 /** Comments on parts of a video by the users of its organisation. */
 export function ReviewTab({ video }: { video: Schemas['Video'] }) {
@@ -26,6 +24,7 @@ export function ReviewTab({ video }: { video: Schemas['Video'] }) {
       {(list) => (
         <Stack>
           <AddClip video={video} entries={list} />
+          <Guests video={video} guests={list.filter(isOfGuest)} />
           <Divider />
           {list.every(({ clips }) => clips.length === 0) ? (
             <EmptyState icon={<IconMessages size={28} />} title={t('review.none')} text={t('review.noneText')} />
@@ -44,7 +43,7 @@ function AddClip({ video, entries }: { video: Schemas['Video']; entries: readonl
   const refresh = useRefresh(video.video_id)
   return (
     <ClipForm
-      video={video}
+      duration={Number(video.duration)}
       submitLabel={t('review.add')}
       save={async (payload) => {
         const collaborate_id = await requireOwnEntry(session, video, entries)
@@ -78,17 +77,18 @@ function Clips({ video, entries }: { video: Schemas['Video']; entries: readonly 
   const isBusy = resolve.isPending || reorder.isPending
   const isShown = ({ resolved }: Clip) => !isResolvedHidden || resolved !== '1'
   const nameOf = (entry: Entry) =>
-    isOwn(session, entry) ? t('review.you', { email: entry.email || session.user.email }) : entry.email || t('review.withoutUser')
-  const row = (clip: Clip) => {
-    const { start, end } = readTimes(clip)
-    return {
-      ...{ video, clip, isBusy },
-      isCurrent: time >= start && time < Math.max(end, start + MIN_CURRENT_SECONDS),
-      setResolved: (resolved: boolean) => resolve.mutate({ clip, resolved }),
-      // The button with the focus is no longer there.
-      onRemoved: () => listRef.current?.focus(),
-    }
-  }
+    isOwn(session, entry)
+      ? t('review.you', { email: entry.email || session.user.email })
+      : isOfGuest(entry)
+        ? t('review.guest', { email: entry.email })
+        : entry.email || t('review.withoutUser')
+  const row = (clip: Clip) => ({
+    ...{ video, clip, isBusy },
+    isCurrent: isCurrentAt(clip, time),
+    setResolved: (resolved: boolean) => resolve.mutate({ clip, resolved }),
+    // The button with the focus is no longer there.
+    onRemoved: () => listRef.current?.focus(),
+  })
   const all = entries
     .flatMap((entry) => entry.clips.map((clip) => ({ clip, entry })))
     .toSorted((a, b) => readTimes(a.clip).start - readTimes(b.clip).start)

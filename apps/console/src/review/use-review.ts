@@ -30,10 +30,16 @@ export function useRefresh(videoId: string): () => Promise<void> {
 
 /**
  * Returns true if the entry is the review of the user. System users of another organisation have entries without a
- * user, which they have created.
+ * user and an address, which they have created.
  */
-export function isOwn({ user }: Session, { user_id, user_id_created }: Entry): boolean {
-  return user_id === '' ? user_id_created === user.user_id : user_id === user.user_id
+export function isOwn({ user }: Session, entry: Entry): boolean {
+  if (isOfGuest(entry)) return false
+  return entry.user_id === '' ? entry.user_id_created === user.user_id : entry.user_id === user.user_id
+}
+
+/** Returns true if the entry is the review of a person without a user. */
+export function isOfGuest({ user_id, email }: Entry): boolean {
+  return user_id === '' && email !== ''
 }
 
 /** Returns the id of the user's own review of a video. Creates it if there is none. */

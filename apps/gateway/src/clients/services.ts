@@ -43,6 +43,7 @@ import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
 import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
+import { GuestReviewServiceService } from '@vitascope/proto/collaboration/v1/guest_review'
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
@@ -91,6 +92,7 @@ export interface Services {
   webhooks: Client<typeof WebhookServiceService>
   entries: Client<typeof EntryServiceService>
   clips: Client<typeof ClipServiceService>
+  guestReviews: Client<typeof GuestReviewServiceService>
   encodingJobs: Client<typeof EncodingJobServiceService>
   queueJobs: Client<typeof QueueJobServiceService>
   uploads: Client<typeof UploadServiceService>
@@ -146,6 +148,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     webhooks: channels.catalogue.client(WebhookServiceService),
     entries: channels.collaboration.client(EntryServiceService),
     clips: channels.collaboration.client(ClipServiceService),
+    guestReviews: channels.collaboration.client(GuestReviewServiceService),
     encodingJobs: channels.encoding.client(EncodingJobServiceService),
     queueJobs: channels.encoding.client(QueueJobServiceService),
     uploads: channels.encoding.client(UploadServiceService),

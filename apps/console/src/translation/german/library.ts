@@ -18,6 +18,10 @@ export const libraryTexts = {
     empty: 'Es gibt noch keine Videos',
     emptyText: 'Ziehen Sie Dateien auf diese Seite oder wählen Sie sie aus. Sie sind Sekunden nach dem Hochladen abspielbar.',
     noMatch: 'Kein Video passt zu diesen Filtern',
+    noPage: 'Die Liste hat diese Seite nicht',
+    tooFar: 'Diese Seite kann nicht direkt geöffnet werden',
+    tooFarText:
+      'Die ersten und die letzten 500 Seiten einer Liste können geöffnet werden. Suchen oder filtern Sie, um die Videos dazwischen zu finden.',
     clear: 'Filter entfernen',
     selectAll: 'Alle auf dieser Seite auswählen',
     title_: 'Titel',

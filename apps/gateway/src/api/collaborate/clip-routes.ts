@@ -3,33 +3,16 @@ import { Clip } from '@vitascope/proto/collaboration/v1/clip'
 import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
 import { problem } from '../../server/schema/field.ts'
-import { flag, id, idField, int, text } from '../../server/schema/fields.ts'
+import { id, idField } from '../../server/schema/fields.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
+import { clipChanges, clipFields, toTimes } from './clip-fields.ts'
 import { ClipOfEntryResponse, ClipResponse, clipResponse } from './collaborate-response.ts'
 
 const section = 'Collaboration'
 const access = 'user'
-const INT32_MAX = 2_147_483_647
 const MAX_CLIPS = 200
 const entryParams = z.object({ collaborateId: id('collaboration entry') })
 const clipParams = z.object({ clipId: id('clip') })
-const seconds = (description: string, example: number) => int({ min: 0, max: INT32_MAX }, { description, example })
-const title = text(255, {}, { description: 'Title of the clip. Free text.', example: 'Too loud' })
-const comments = text(2_000, {}, { description: 'Comments on the clip. Free text.', example: 'The music covers the voice.' })
-const time_start = seconds('Start in seconds from the beginning of the video.', 3)
-const time_finish = seconds(
-  'End in seconds from the beginning of the video. It must not be before `time_start` or after the end of the video.',
-  7,
-)
-const millis = (field: string) =>
-  int(
-    { min: 0, max: 999 },
-    { description: `Milliseconds after \`${field}\`. If \`${field}\` is sent without it, it becomes 0.`, example: 480 },
-  )
-const [time_start_millis, time_finish_millis] = [millis('time_start'), millis('time_finish')]
-const type = text(50, { min: 1 }, { description: 'Type of the clip.', example: 'video' })
-const preview = flag({ description: 'Marks the clip as a preview.' })
-const resolved = flag({ description: 'Marks the comment as one that needs no more work.' })
 
 export const createClip = route({
   post: ['/collaborate/clip/:collaborateId/post'],
@@ -39,16 +22,7 @@ export const createClip = route({
   summary: 'Add a clip to a collaboration entry',
   description: 'Adds a clip at the end of the entry. An entry has at most 200 clips.',
   params: entryParams,
-  payload: z.strictObject({
-    comments: comments.default(''),
-    time_start,
-    time_finish,
-    time_start_millis: time_start_millis.default(0),
-    time_finish_millis: time_finish_millis.default(0),
-    type: type.default('video'),
-    preview: preview.default(false),
-    resolved: resolved.default(false),
-  }),
+  payload: clipFields,
   response: z.object({ collaborate_id: schema.id('collaboration entry'), data: ClipResponse, id: schema.id('clip') }),
   errorCodes: { clips_full: 'The entry already has 200 clips.' },
   async handle({ params, payload }, { services, call }) {
@@ -82,17 +56,7 @@ export const updateClip = route({
   summary: 'Change a clip',
   description: 'Changes only the fields that are sent.',
   params: clipParams,
-  payload: z.strictObject({
-    title: title.optional(),
-    comments: comments.optional(),
-    time_start: time_start.optional(),
-    time_finish: time_finish.optional(),
-    time_start_millis: time_start_millis.optional(),
-    time_finish_millis: time_finish_millis.optional(),
-    type: type.optional(),
-    preview: preview.optional(),
-    resolved: resolved.optional(),
-  }),
+  payload: clipChanges,
   record: ClipOfEntryResponse,
   docs: { example: { title: 'Too loud' } },
   response: z.object({
@@ -158,16 +122,5 @@ export const orderClips = route({
     return { new_data: response.clips.map(clipResponse), original_data: response.previous.map(clipResponse), updated: params.collaborateId }
   },
 })
-
-interface Times {
-  time_start?: number | undefined
-  time_finish?: number | undefined
-  time_start_millis?: number | undefined
-  time_finish_millis?: number | undefined
-}
-
-function toTimes({ time_start = 0, time_finish = 0, time_start_millis = 0, time_finish_millis = 0 }: Times) {
-  return { timeStart: time_start, timeFinish: time_finish, timeStartMillis: time_start_millis, timeFinishMillis: time_finish_millis }
-}
 
 export const clipRoutes = [createClip, getClip, updateClip, deleteClip, orderClips]

@@ -39,6 +39,7 @@ export const EntryResponse = z
     is_uploader_account: schema.bool('True if the user has the type `uploader`.'),
     date_created: schema.timestamp('Time of creation.'),
     date_modified: schema.timestamp('Time of the last change.'),
+    guest_link_expires: schema.timestamp('Time at which the guest link of the entry ends. Empty without a link.'),
     clips: z.array(ClipResponse).meta({ description: 'Clips in order.' }),
   })
   .meta({ id: 'CollaborationEntry', description: 'A collaboration entry: the review of a video by one user, with its clips.' })
@@ -57,6 +58,7 @@ export function entryResponse(entry: Entry): z.input<typeof EntryResponse> {
     email: entry.email,
     is_uploader_account: entry.uploaderAccount,
     date_modified: formatOptionalTimestamp(entry.updateTime),
+    guest_link_expires: formatOptionalTimestamp(entry.guestLinkExpireTime),
     clips: entry.clips.map(clipResponse),
   }
 }

@@ -13,6 +13,11 @@ const access = 'user'
 const videoParams = z.object({ videoId: id('video') })
 const entryParams = z.object({ collaborateId: id('collaboration entry') })
 const user = idField('user', { description: 'Id of a user of the video’s organisation.', example: '7' })
+const email = text(
+  254,
+  {},
+  { description: 'Email address of the entry. If it is empty, the address of its user applies.', example: 'ann@example.org' },
+)
 
 export const listEntries = route({
   get: ['/collaborate/:videoId'],
@@ -58,9 +63,10 @@ export const createEntry = route({
   section,
   access,
   summary: 'Create a collaboration entry of a video',
-  description: 'Creates an entry for a user. A video has at most 100 entries. System keys may omit `user_id`. The entry then has no user.',
+  description: `Creates an entry for a user, or for a guest with an email address. A video has at most 100 entries. System keys may omit
+both. A guest receives access by the guest link of the entry.`,
   params: videoParams,
-  payload: z.strictObject({ user_id: user.optional() }),
+  payload: z.strictObject({ user_id: user.optional(), email: email.optional() }),
   payloadOptional: true,
   docs: { example: { user_id: '7' } },
   response: z.object({ id: schema.id('collaboration entry'), data: NewEntryResponse }),
@@ -69,7 +75,8 @@ export const createEntry = route({
     user_not_found: 'The organisation of the video has no such user.',
   },
   async handle({ params: { videoId }, payload }, { services, call }) {
-    const entry = required((await services.entries.createEntry({ videoId, userId: payload.user_id ?? '' }, call)).entry, 'entry')
+    const request = { videoId, userId: payload.user_id ?? '', email: payload.email ?? '' }
+    const entry = required((await services.entries.createEntry(request, call)).entry, 'entry')
     return { id: entry.collaborationId, data: newEntryResponse(entry) }
   },
 })
@@ -98,11 +105,7 @@ export const updateEntry = route({
   params: entryParams,
   payload: z.strictObject({
     user_id: user.optional(),
-    email: text(
-      254,
-      {},
-      { description: 'Email address of the entry. If it is empty, the address of its user applies.', example: 'ann@example.org' },
-    ).optional(),
+    email: email.optional(),
   }),
   record: EntryResponse,
   docs: { example: { email: 'ann@example.org' } },

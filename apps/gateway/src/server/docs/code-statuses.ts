@@ -29,6 +29,7 @@ const CODES_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
       'postcode_not_found',
       'presentation_not_found',
       'queue_job_not_found',
+      'review_not_found',
     ],
     ...['session_not_found', 'setting_not_found', 'source_not_found', 'submission_not_found', 'theme_not_found'],
     ...['third_party_token_not_found', 'upload_not_found', 'user_not_found', 'user_session_not_found', 'video_expired', 'video_not_found'],

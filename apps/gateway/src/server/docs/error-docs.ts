@@ -66,6 +66,7 @@ export const GENERAL_CODES: Readonly<Record<string, string>> = {
   view_not_found: 'The view does not exist, or it belongs to another organisation.',
   video_or_playlist_not_found: 'No video and no playlist has the id, or guests may not see it.',
   clip_not_found: 'The clip does not exist, or it belongs to another organisation.',
+  review_not_found: 'The guest link has ended, or its token is wrong. Request a new link from the person who sent it.',
   collaboration_not_found: 'The collaboration entry does not exist, it belongs to another organisation, or its video or user was deleted.',
   caption_not_found: 'The caption does not exist, or it belongs to another organisation.',
   folder_not_found: 'The folder does not exist, or it belongs to another organisation.',
