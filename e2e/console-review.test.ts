@@ -54,6 +54,11 @@ async function listClips(): Promise<Clip[]> {
   return Object.values(body).flatMap(({ clips }) => clips)
 }
 
+async function setVisibility(visibility: string): Promise<void> {
+  const { status } = await api.send('PATCH', `/video/${videoId}`, { body: new URLSearchParams({ visibility }) })
+  if (status !== 200) throw new Error(`the visibility was not changed: ${status}`)
+}
+
 const readVideo = async () => (await api.get(`/video/${videoId}`)).body
 const playerVideo = () => page.frameLocator('iframe').locator('video')
 /** Current time of the player in seconds. */
@@ -205,7 +210,7 @@ describeInBrowser('the console', () => {
   }, 120_000)
 
   test('invites a guest, who comments on a private video by a link until the link ends', async () => {
-    await api.put(`/video/${videoId}`, { visibility: 'private' })
+    await setVisibility('private')
     await openTab('review')
     await page.getByRole('button', { name: 'Invite a guest' }).click()
     await field('Email address of the guest').fill('no address')
@@ -236,7 +241,7 @@ describeInBrowser('the console', () => {
     await confirmDelete()
     await guest.waitFor({ state: 'detached' })
     expect((await listClips()).map(({ comments }) => comments)).not.toContain(comment)
-    await api.put(`/video/${videoId}`, { visibility: 'public' })
+    await setVisibility('public')
   }, 180_000)
 
   test('creates a theme with a preview of the player, and edits it', async () => {
