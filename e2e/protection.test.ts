@@ -194,6 +194,20 @@ test('guests see an unlisted video by its URL only, and a private video not at a
   const { token } = (await api.post<{ token: string }>(`${path}/token`, { expires_in: 600 })).body
   await waitFor(async () => (await statuses([own]))[0] === 403, { timeout: 5_000, describe: 'a token to be required' })
   expect(await statuses([own, withToken(own, token)])).toEqual([403, 200])
+  // The token also shows the record and the page. Tokens for another video or for one address do not.
+  const lookWith = async (value: string) => {
+    const page = await fetch(`${platform.url}/player/${video.video_id}?token=${value}`)
+    return [(await platform.guest.get(`${path}?player_settings=true&token=${value}`)).status, page.status]
+  }
+  const other = await uploadPlayableVideo()
+  const createToken = async (id: string, ip = '') =>
+    (await api.post<{ token: string }>(`/video/${id}/token`, { expires_in: 600, ip })).body.token
+  expect(await lookWith(token)).toEqual([200, 200])
+  const wrong = [await createToken(other.video_id), await createToken(video.video_id, '192.0.2.7'), `${token.slice(0, -1)}_`, 'x']
+  for (const value of wrong) expect((await lookWith(value))[0]).toBe(404)
+  expect((await platform.guest.get(path)).status).toBe(404)
+  const { body: shown } = await platform.guest.get(`${path}?token=${token}`)
+  expect(shown).not.toHaveProperty('description_private')
 
   expect((await api.patch(path, { visibility: 'public' })).status).toBe(200)
   await waitFor(async () => (await look()).page === 200, { timeout: 5_000, describe: 'the page to appear again' })

@@ -276,7 +276,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   server.implement(OrganisationReplicaServiceService, organisationReplicaHandlers(replicas))
   server.implement(PlaylistServiceService, playlistHandlers(createPlaylistStore(db), organisations))
   const themes = createThemeStore(db)
-  const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)
+  const findVisibleVideo = requireVisibleVideo.bind(undefined, { videos, tokens })
   server.implement(
     SettingServiceService,
     settingHandlers({

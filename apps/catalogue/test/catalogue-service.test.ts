@@ -29,7 +29,7 @@ test('a video is uploaded, encoded, visible to every caller and delivered', asyn
   expect((await send.videos.getVideo({ videoId }, owner)).video?.status?.progress).toBe(60)
   await expect(send.policies.getPlaybackPolicy({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
   await publish(jobId)
-  const { video } = await send.videos.findPublicVideo({ videoId }, guest)
+  const { video } = await send.videos.findPublicVideo({ videoId, token: '' }, guest)
   expect(video).toMatchObject({
     title: 'launch.mp4',
     mediaTitle: 'launch.mp4',
@@ -157,7 +157,7 @@ test.each(['', '0', '-1', '01', '1.5', '1e3', '0x10', ' 5', '9223372036854775808
   'the id %j is not found',
   async (id) => {
     const key = { videoId: id, mediaId: id, jobId: id }
-    await expect(send.videos.findPublicVideo(key, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(send.videos.findPublicVideo({ ...key, token: '' }, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await expect(send.videos.getVideo(key, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await expect(send.videos.deleteVideo(key, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await expect(update(id, {}, ['title'])).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
@@ -212,7 +212,7 @@ describe('an update', () => {
   test('hides a disabled video from all other callers immediately', async () => {
     const { videoId } = await play()
     await update(videoId, { enabled: false }, ['enabled'])
-    await expect(send.videos.findPublicVideo({ videoId }, foreignCaller)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(send.videos.findPublicVideo({ videoId, token: '' }, foreignCaller)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await expect(send.policies.getPlaybackPolicy({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     expect((await send.videos.getVideo({ videoId }, owner)).video?.enabled).toBe(false)
   })
@@ -220,7 +220,7 @@ describe('an update', () => {
     const { videoId } = await play()
     const contentExpiry = { expireTime: new Date(Date.now() - 1000), message: 'come to the cinema' }
     await update(videoId, { contentExpiry }, ['content_expiry'])
-    await expect(send.videos.findPublicVideo({ videoId }, guest)).rejects.toMatchObject({
+    await expect(send.videos.findPublicVideo({ videoId, token: '' }, guest)).rejects.toMatchObject({
       kind: 'not_found',
       reason: 'VIDEO_EXPIRED',
       message: 'come to the cinema',
@@ -230,9 +230,9 @@ describe('an update', () => {
     const { videoId } = await upload({ organisationId: '5' }, system)
     const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '5' })
     await send.organisationReplica.applyOrganisation({ ...organisation, revision: 2, active: false }, internal)
-    await expect(send.videos.findPublicVideo({ videoId }, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+    await expect(send.videos.findPublicVideo({ videoId, token: '' }, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await send.organisationReplica.applyOrganisation({ ...organisation, revision: 3, active: true }, internal)
-    expect((await send.videos.findPublicVideo({ videoId }, guest)).video?.videoId).toBe(videoId)
+    expect((await send.videos.findPublicVideo({ videoId, token: '' }, guest)).video?.videoId).toBe(videoId)
   })
 })
 

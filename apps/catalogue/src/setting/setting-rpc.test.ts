@@ -24,7 +24,7 @@ beforeAll(async () => {
   await store.apply(buildOrganisation({ organisationId: '4', active: false }))
   const organisations = createOrganisations(store, async () => undefined)
   const themes = createThemeStore(db)
-  const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)
+  const findVisibleVideo = requireVisibleVideo.bind(undefined, { videos, tokens: { isValid: async () => false } })
   handlersWith = (passwordHasher) =>
     settingHandlers({
       settings: createSettingStore(db),
@@ -159,30 +159,30 @@ describe('the password of a video', () => {
 test('the profile of a video is returned without its password to every caller that may see the video', async () => {
   const settingId = await protect('c')
   const { videoId } = await catalogue.upload({ settingId })
-  const { setting } = await handlers.findVideoSetting({ videoId }, guest)
+  const { setting } = await handlers.findVideoSetting({ videoId, token: '' }, guest)
   expect(setting).toMatchObject({ settingId, passwordProtected: true, password: '' })
   expect(JSON.stringify(setting)).not.toMatch(/argon2|[0-9a-f]{40}/)
   const hidden = await catalogue.upload({ settingId, enabled: false })
-  await expect(handlers.findVideoSetting(hidden, foreignCaller)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-  expect((await handlers.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).setting).toBeUndefined()
+  await expect(handlers.findVideoSetting({ ...hidden, token: '' }, foreignCaller)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+  expect((await handlers.findVideoSetting({ videoId: (await catalogue.upload()).videoId, token: '' }, guest)).setting).toBeUndefined()
 })
 
 test('the profile of a video is returned with the theme of the video', async () => {
   const fields = { ...DEFAULT_THEME, iconColour: '#112233' }
   const { themeId } = await createThemeStore(catalogue.db).create({ organisationId: '1', userId: '7', fields }, guest)
   const { videoId } = await catalogue.upload({ themeId })
-  expect((await handlers.findVideoSetting({ videoId }, guest)).theme).toMatchObject({ themeId, iconColour: '#112233' })
-  expect((await handlers.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).theme).toBeUndefined()
+  expect((await handlers.findVideoSetting({ videoId, token: '' }, guest)).theme).toMatchObject({ themeId, iconColour: '#112233' })
+  expect((await handlers.findVideoSetting({ videoId: (await catalogue.upload()).videoId, token: '' }, guest)).theme).toBeUndefined()
 })
 
 test('the profile of a video is returned with the fields of its contact form that viewers see', async () => {
   const { contactFormId } = await createContactFormStore(catalogue.db).create({ ...form, organisationId: '1', userId: '7' }, owner)
   const { videoId } = await catalogue.upload({ contactFormId })
-  const { contactForm } = await handlers.findVideoSetting({ videoId }, guest)
+  const { contactForm } = await handlers.findVideoSetting({ videoId, token: '' }, guest)
   const { reference: _, ...shown } = form
   expect(contactForm).toEqual({ contactFormId, ...shown })
   const other = await catalogue.upload()
-  expect((await handlers.findVideoSetting({ videoId: other.videoId }, guest)).contactForm).toBeUndefined()
+  expect((await handlers.findVideoSetting({ videoId: other.videoId, token: '' }, guest)).contactForm).toBeUndefined()
 })
 
 const form = {

@@ -15,7 +15,11 @@ import { changeSetting, isSha1, type PasswordChange, type RequestedSetting } fro
 import type { PasswordHash, SettingStore } from './setting-store.ts'
 
 /** Returns the organisation of a video. Throws `not_found` if the caller must not see the video. */
-export type FindVisibleVideo = (principal: Principal, videoId: string, signal: AbortSignal) => Promise<{ organisationId: string }>
+export type FindVisibleVideo = (
+  principal: Principal,
+  video: { videoId: string; token?: string },
+  signal: AbortSignal,
+) => Promise<{ organisationId: string }>
 
 export interface SettingParts {
   settings: SettingStore
@@ -94,8 +98,8 @@ export function settingHandlers({
       await settings.remove({ scope, settingId }, signal)
       return {}
     },
-    async findVideoSetting({ videoId }, { principal, signal }) {
-      await findVisibleVideo(principal, videoId, signal)
+    async findVideoSetting({ videoId, token }, { principal, signal }) {
+      await findVisibleVideo(principal, { videoId, token }, signal)
       const [setting, theme, contactForm] = await Promise.all([
         settings.findOfVideo(videoId, signal),
         themes.findOfVideo(videoId, signal),
@@ -105,13 +109,13 @@ export function settingHandlers({
       return { setting: setting && toMessage(setting), theme, contactForm: contactForm && ViewerContactForm.fromPartial(contactForm) }
     },
     async checkVideoPassword({ videoId, password }, { principal, signal }) {
-      const { organisationId } = await findVisibleVideo(principal, videoId, signal)
+      const { organisationId } = await findVisibleVideo(principal, { videoId }, signal)
       const storedHash = await settings.findPasswordOfVideo(videoId, signal)
       if (storedHash === undefined || !isSha1(password)) return { matches: false }
       return { matches: await passwordHasher.matches(storedHash, password, `try ${organisationId}`, signal) }
     },
     async createAccessToken({ videoId, password, token }, { principal, signal }) {
-      const { organisationId } = await findVisibleVideo(principal, videoId, signal)
+      const { organisationId } = await findVisibleVideo(principal, { videoId }, signal)
       const storedHash = await settings.findPasswordOfVideo(videoId, signal)
       return createAccessToken({ videoId, organisationId, storedHash, password, token }, signal)
     },

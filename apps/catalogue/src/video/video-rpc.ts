@@ -61,10 +61,11 @@ export function videoHandlers({
       if (!video) throw notFound('video', videoId)
       return { video: toMessage(video) }
     },
-    async findPublicVideo({ videoId }, { signal }) {
+    async findPublicVideo({ videoId, token }, { signal }) {
       const video = isId(videoId) ? await videos.find(null, videoId, signal) : undefined
       if (!video) throw notFound('video', videoId)
-      return { video: toMessage(toPublicView(video, new Date())) }
+      const hasToken = video.visibility === 'private' && (await tokens.isValid(token, videoId))
+      return { video: toMessage(toPublicView(video, new Date(), { hasToken })) }
     },
     async *watchPublicChanges(_request, { principal, signal }) {
       requireService(principal)

@@ -2,7 +2,7 @@ import { notFound, requireValid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { type MasterKeys, normaliseAddress, signVideoToken, type TokenKeyFile } from '@vitascope/security'
+import { type MasterKeys, normaliseAddress, signVideoToken, type TokenKeyFile, type TokenKeys, verifyVideoToken } from '@vitascope/security'
 import { sealedCodec } from '../rules/sealed-codec.ts'
 import type { VideoStore } from './video-store.ts'
 
@@ -21,6 +21,8 @@ export interface VideoToken {
 
 export interface VideoTokens {
   create(scope: Scope, request: VideoTokenRequest, call: Pick<Call, 'idempotency' | 'signal'>): Promise<VideoToken>
+  /** Returns true if the token shows the video to everyone who has it. */
+  isValid(token: string, videoId: string): Promise<boolean>
 }
 
 const MAX_LIFETIME_SECONDS = 86_400
@@ -37,7 +39,15 @@ export function createVideoTokens(db: Db, videos: VideoStore, keys: TokenKeyFile
         return { token, expires: limits.expires.getTime() / 1_000 }
       })
     },
+    isValid: (token, videoId) => isPlaybackToken(token, videoId, keys.current()),
   }
+}
+
+/** Returns true if the token plays a video for everyone who has it: without a limit to an address, a file or a password. */
+async function isPlaybackToken(token: string, videoId: string, keys: TokenKeys): Promise<boolean> {
+  if (token === '') return false
+  const check = await verifyVideoToken(token, { videoId, address: '', now: new Date() }, keys)
+  return check.allowed && check.password === undefined && check.download === undefined
 }
 
 /** Returns the expiry of a new token, and its only address if there is one. Throws `invalid` with every invalid field. */

@@ -35,9 +35,12 @@ export interface Video extends VideoFields {
   overlays: OverlayContent[]
 }
 
-/** Returns the public view of a video. Throws VIDEO_NOT_FOUND or VIDEO_EXPIRED if guests must not see the video. */
-export function toPublicView(video: Video, now: Date): Video {
-  const error = checkPublicAccess(video, now)
+/**
+ * Returns the public view of a video. Throws VIDEO_NOT_FOUND or VIDEO_EXPIRED if guests must not see the video. A private
+ * video is shown to guests with a token of it.
+ */
+export function toPublicView(video: Video, now: Date, { hasToken = false } = {}): Video {
+  const error = checkPublicAccess(video, now, hasToken)
   if (error) throw error
   const poster = video.poster && { ...video.poster, code: 0, reason: '' }
   return { ...video, poster, descriptionPrivate: '', allowedIps: [], metadata: video.metadata.filter((entry) => !entry.private) }
@@ -48,8 +51,9 @@ export function filterListed(videos: readonly Video[], now: Date): Video[] {
   return videos.flatMap((video) => (video.visibility !== 'public' || checkPublicAccess(video, now) ? [] : toPublicView(video, now)))
 }
 
-function checkPublicAccess(video: Video, now: Date): DomainError | undefined {
-  if (!video.enabled || video.visibility === 'private' || !video.organisationActive) return notFound('video', video.videoId)
+function checkPublicAccess(video: Video, now: Date, hasToken = false): DomainError | undefined {
+  const isHidden = video.visibility === 'private' && !hasToken
+  if (!video.enabled || isHidden || !video.organisationActive) return notFound('video', video.videoId)
   const expiry = video.contentExpiry
   if (expiry?.expireTime && expiry.expireTime <= now) {
     return new DomainError('not_found', 'VIDEO_EXPIRED', expiry.message || 'this video is no longer available')

@@ -4,16 +4,24 @@ import { getScope } from '@vitascope/principal'
 import { isId } from '@vitascope/request'
 import { toPublicView, type Video } from './video.ts'
 import type { VideoStore } from './video-store.ts'
+import type { VideoTokens } from './video-token.ts'
 
 /**
  * Returns the full video to its own organisation and to system users, and the public view to all
- * other callers. Throws `not_found` if they must not see the video.
+ * other callers. Throws `not_found` if they must not see the video. A token of the video shows a private one.
  */
-export async function requireVisibleVideo(videos: VideoStore, principal: Principal, videoId: string, signal?: AbortSignal): Promise<Video> {
+export async function requireVisibleVideo(
+  { videos, tokens }: { videos: VideoStore; tokens: Pick<VideoTokens, 'isValid'> },
+  principal: Principal,
+  { videoId, token = '' }: { videoId: string; token?: string },
+  signal?: AbortSignal,
+): Promise<Video> {
   const video = isId(videoId) ? await videos.find(null, videoId, signal) : undefined
   if (!video) throw notFound('video', videoId)
   const scope = principal.kind === 'user' ? getScope(principal) : undefined
-  return scope === null || scope === video.organisationId ? video : toPublicView(video, new Date())
+  if (scope === null || scope === video.organisationId) return video
+  const hasToken = video.visibility === 'private' && (await tokens.isValid(token, videoId))
+  return toPublicView(video, new Date(), { hasToken })
 }
 
 /**

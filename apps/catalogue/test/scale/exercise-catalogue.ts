@@ -205,7 +205,7 @@ async function exerciseVideoLists(send: CatalogueClients): Promise<void> {
 async function exerciseVideos(send: CatalogueClients, index: number): Promise<void> {
   const [videoId, mediaId] = [toVideoId(index), toMediaId(index)]
   for (const call of [owner, system]) await send.videos.getVideo({ videoId }, call)
-  await send.videos.findPublicVideo({ videoId }, guest)
+  await send.videos.findPublicVideo({ videoId, token: '' }, guest)
   for (const query of ['', 'the'])
     await send.publicVideos.listPublicVideos({ organisationId: '2', pageSize: 0, pageToken: '', query, address: '192.0.2.1' }, internal)
   const video = { videoId, title: 'Another title', tags: ['featured', 'new-here'], description: 'As it is now', mediaTitle: 'Master' }
@@ -349,7 +349,7 @@ async function exerciseSettings(send: CatalogueClients, videoId: string): Promis
     UpdateSettingRequest.fromPartial({ setting, updateMask: ['title', 'password', 'password_protected'] }),
     owner,
   )
-  await send.settings.findVideoSetting({ videoId }, guest)
+  await send.settings.findVideoSetting({ videoId, token: '' }, guest)
   const named = { video: { videoId, settingId }, updateMask: ['setting_id'] }
   await send.videos.updateVideo(UpdateVideoRequest.fromPartial(named), owner)
   await send.settings.checkVideoPassword({ videoId, password: 'wrong' }, guest)

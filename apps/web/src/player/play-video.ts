@@ -139,7 +139,7 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { setStory
    * or whether the video is no longer available to this viewer.
    */
   const checkRejection = async (): Promise<RejectionVerdict> => {
-    const state = toPageState(await fetchVideo(videoId, signal), options.token() !== undefined)
+    const state = toPageState(await fetchVideo(videoId, signal, options.token()), options.token() !== undefined)
     if (signal.aborted) return 'final'
     if (state.kind === 'message' && state.canRetry) return 'outage'
     if (state.kind !== 'playable') {

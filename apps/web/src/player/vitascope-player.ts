@@ -146,7 +146,7 @@ export class VitascopePlayer extends HTMLElement {
       const denied = this.#isLoadedByPage && !isPlaying ? await checkEmbedder(this.videoId, this.token, readEmbedder(), signal) : undefined
       const firstResult = this.firstResult
       this.firstResult = undefined
-      const result = denied ?? this.knownResult ?? (await (firstResult ?? fetchVideo(this.videoId, signal)))
+      const result = denied ?? this.knownResult ?? (await (firstResult ?? fetchVideo(this.videoId, signal, this.#currentToken())))
       if ('status' in result && result.status === 404 && (await this.onMissing())) return
       if (signal.aborted) return
       const state = toPageState(result, this.#currentToken() !== undefined)

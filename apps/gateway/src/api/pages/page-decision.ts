@@ -65,7 +65,7 @@ function readEmbedder({ headers }: Request): string {
 }
 
 /** Returns the token in the query of a player page, or an empty text. The app parses no queries. */
-function readToken(path: string): string {
+export function readToken(path: string): string {
   const at = path.indexOf('?')
   return at === -1 ? '' : (new URLSearchParams(path.slice(at)).get('token') ?? '')
 }

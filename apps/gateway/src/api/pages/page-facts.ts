@@ -84,7 +84,7 @@ async function loadFacts(
 
 async function fetchFacts(id: string, services: Services, mediaUrl: string, call: Call): Promise<PageFacts | undefined> {
   try {
-    const { video } = await services.videos.findPublicVideo({ videoId: id }, call)
+    const { video } = await services.videos.findPublicVideo({ videoId: id, token: '' }, call)
     return video && { shows: 'video', shared: await loadShareData(video, services, mediaUrl, call) }
   } catch (error) {
     if (!isDomainError(error) || error.reason !== 'VIDEO_NOT_FOUND') throw error
@@ -155,6 +155,6 @@ function searchData(video: Video, mediaUrl: string): SearchData | undefined {
 }
 
 async function hasPassword({ videoId }: Video, services: Services, call: Call): Promise<boolean> {
-  const { setting } = await services.settings.findVideoSetting({ videoId }, call)
+  const { setting } = await services.settings.findVideoSetting({ videoId, token: '' }, call)
   return setting?.passwordProtected ?? false
 }

@@ -4,7 +4,7 @@ import { readSessionCookie } from '../../server/access/session-cookie.ts'
 import { page, sendHtml } from '../../server/http/page.ts'
 import { domainError } from '../../server/http/problem.ts'
 import { readBuiltPage, webPolicy } from './built-page.ts'
-import { ALLOWED, createPageDecider } from './page-decision.ts'
+import { ALLOWED, createPageDecider, readToken } from './page-decision.ts'
 import type { FactsDependencies, FactsFinder } from './page-facts.ts'
 import type { PageFacts } from './share-data.ts'
 import { withFacts } from './share-tags.ts'
@@ -56,11 +56,12 @@ export function playerPages(dependencies: Parts): Router {
 }
 
 /**
- * Returns true if the signed-in user may see a video that guests do not see. The script of the page then reads the video
- * with the session.
+ * Returns true if the signed-in user, or a viewer with a token, may see a video that guests do not see. The script of the
+ * page then reads the video with the session or the token.
  */
-function mayBePrivate(facts: PageFacts | undefined, { headers }: Request): boolean {
-  return facts?.shows === 'none' && facts.expired === undefined && readSessionCookie(headers.cookie) !== undefined
+function mayBePrivate(facts: PageFacts | undefined, { headers, originalUrl }: Request): boolean {
+  const hasCredential = readSessionCookie(headers.cookie) !== undefined || readToken(originalUrl) !== ''
+  return facts?.shows === 'none' && facts.expired === undefined && hasCredential
 }
 
 /**

@@ -14,3 +14,5 @@ export const viewerAddress = text(
 )
   .refine((address) => address === '' || normaliseAddress(address) !== undefined, 'must be an IPv4 or IPv6 address')
   .default('')
+
+export const playbackToken = text(2_048, {}, { description: 'Token of a private video. An invalid one is ignored.', example: 'AbC3…' })

@@ -11,7 +11,7 @@ import { viewerContactFormResponse } from '../contact-form/contact-form-response
 import { settingResponse } from '../setting/setting-response.ts'
 import { queriedOrganisation, requestedOrganisation } from '../shared/resolve-organisation.ts'
 import { themeResponse } from '../theme/theme-response.ts'
-import { tokenLifetime, viewerAddress } from './token-fields.ts'
+import { playbackToken, tokenLifetime, viewerAddress } from './token-fields.ts'
 import { uploadVideo, uploadVideoByScript } from './upload-routes.ts'
 import { publicVideoNames, type VideoChanges, videoChanges, videoUpdate } from './video-changes.ts'
 import { ownVideosJson } from './video-list-json.ts'
@@ -86,29 +86,34 @@ export const getVideo = route({
   access: 'public',
   summary: 'Read a video',
   description:
-    'Returns a video. Keys of its organisation and system keys also receive `description_private`. Other keys see the same fields as guests.',
+    'Returns a video. Keys of its organisation and system keys also receive `description_private`. Other keys see the same fields as guests. ' +
+    'Guests see a private video with a token of `POST /video/{video_id}/token` that is not limited to an address.',
   params: z.object({ videoId: id('video') }),
   query: z.object({
     player_settings: oneOf(['true', 'false'], {
       description: '`true` adds the player settings profile, the theme and the contact form of the video.',
     }).default('false'),
+    token: playbackToken.optional(),
   }),
   sharedByGuests: true,
-  // While the video is encoded, its progress is not notified as a change.
-  guestCacheRule: ({ video_id, organisation_id, status, content_expiry: { time } }) =>
-    status.status === 'ok' || status.status === 'failed'
+  // While the video is encoded, its progress is not notified as a change. A token may expire without a change.
+  guestCacheRule: ({ video_id, organisation_id, status, visibility, content_expiry: { time } }) =>
+    visibility !== 'private' && (status.status === 'ok' || status.status === 'failed')
       ? { videoId: video_id, organisationId: organisation_id, expireTime: time === null ? undefined : parseTimestamp(time) }
       : undefined,
   response: VideoResponse,
   errorCodes: { video_expired: 'The video has expired. `detail` is the message for viewers.' },
   async handle({ params, query }, context) {
-    const { video, toResponse } = await findVideo(params.videoId, context)
+    const { video, toResponse } = await findVideo(params.videoId, context, query.token)
     const record = toResponse(video, context)
     // Guests cannot change a video, and their responses are cached as plain bodies.
     const toReply = <T extends object>(body: T) =>
       context.caller.kind === 'guest' ? body : new Reply(body, { updateTime: video.updateTime })
     if (query.player_settings === 'false') return toReply(record)
-    const { setting, theme, contactForm } = await context.services.settings.findVideoSetting({ videoId: params.videoId }, context.call)
+    const { setting, theme, contactForm } = await context.services.settings.findVideoSetting(
+      { videoId: params.videoId, token: query.token ?? '' },
+      context.call,
+    )
     return toReply({
       ...record,
       player_settings: setting ? settingResponse(setting) : null,
@@ -263,10 +268,10 @@ export const videoRoutes = [
  * Returns a video. `toResponse` maps all fields for its own organisation and for system keys, and
  * the public ones for everyone else.
  */
-export async function findVideo(videoId: string, { caller, services, call }: Context) {
+export async function findVideo(videoId: string, { caller, services, call }: Context, token = '') {
   const ownVideo = caller.kind === 'guest' ? undefined : await getOwnVideo()
   if (ownVideo) return { video: ownVideo, toResponse: ownVideoResponse }
-  const { video } = await services.videos.findPublicVideo({ videoId }, call)
+  const { video } = await services.videos.findPublicVideo({ videoId, token }, call)
   return { video: required(video, 'video'), toResponse: guestVideoResponse }
 
   async function getOwnVideo(): Promise<Video | undefined> {
