@@ -1,8 +1,10 @@
-import { Alert, Button, FileButton, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Button, FileButton, Group, Progress, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { createClient } from '../api/client.ts'
+import { fetchWithProgress } from '../api/fetch-with-progress.ts'
 import { useSession } from '../api/session.tsx'
 import { refreshJobs } from '../job/job-state.ts'
 import { ErrorAlert } from '../layout/error-alert.tsx'
@@ -12,22 +14,34 @@ const UPLOAD_TIMEOUT_MS = 6 * 3_600_000
 /** Replaces the source of a video by a file or an address. The old files play until the new ones are ready. */
 export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video'] }) {
   const { t } = useTranslation()
-  const { api } = useSession()
+  const { api, organisationId } = useSession()
   const queryClient = useQueryClient()
   const [url, setUrl] = useState('')
+  const [percent, setPercent] = useState<number>()
+  const resetRef = useRef<() => void>(null)
+  const abortRef = useRef<AbortController>(undefined)
   const replace = useMutation({
     mutationFn: (source: File | string) => {
       if (typeof source === 'string') return api.videos.create({ url: source, media_id })
       const body = new FormData()
       body.set('media_id', media_id)
       body.set('file', source)
-      return api.call('uploadVideo', { body, timeoutMs: UPLOAD_TIMEOUT_MS })
+      abortRef.current = new AbortController()
+      setPercent(0)
+      const client = createClient(organisationId, { fetch: fetchWithProgress(setPercent) })
+      return client.call('uploadVideo', { body, timeoutMs: UPLOAD_TIMEOUT_MS, signal: abortRef.current.signal })
     },
+    onSettled: () => setPercent(undefined),
     async onSuccess() {
       setUrl('')
       await refreshJobs(queryClient)
     },
   })
+  const select = (file: File | null) => {
+    // Without this, the same file could not be selected again.
+    resetRef.current?.()
+    if (file) replace.mutate(file)
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     replace.mutate(url.trim())
@@ -40,7 +54,18 @@ export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video']
       <Text size="sm" c="dimmed">
         {t('replace.text')}
       </Text>
-      <ErrorAlert error={replace.error} />
+      <ErrorAlert error={abortRef.current?.signal.aborted ? null : replace.error} />
+      {percent !== undefined && (
+        <Group gap="sm" wrap="nowrap">
+          <Progress value={percent} flex={1} aria-label={t('replace.sending')} />
+          <Text size="sm" className="time-code">
+            {t('upload.sending', { percent })}
+          </Text>
+          <Button size="compact-sm" variant="default" onClick={() => abortRef.current?.abort()}>
+            {t('common.cancel')}
+          </Button>
+        </Group>
+      )}
       {replace.isSuccess && (
         <Alert color="teal" role="status">
           {t('replace.started')}
@@ -48,7 +73,7 @@ export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video']
       )}
       <form onSubmit={submit}>
         <Group align="flex-end">
-          <FileButton accept="video/*,audio/*,.mkv,.mxf,.ts,.m2ts" onChange={(file) => file && replace.mutate(file)}>
+          <FileButton resetRef={resetRef} accept="video/*,audio/*,.mkv,.mxf,.ts,.m2ts" onChange={select}>
             {(props) => (
               <Button variant="default" loading={replace.isPending} {...props}>
                 {t('replace.file')}

@@ -136,6 +136,7 @@ export const videoTexts = {
     text: 'Address, captions, chapters and statistics stay. The present files play until the new ones are ready.',
     file: 'Select a file',
     url: 'Or an address',
+    sending: 'Progress of the upload',
     started: 'The new source is being encoded.',
   },
 }

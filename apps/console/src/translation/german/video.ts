@@ -136,6 +136,7 @@ export const videoTexts = {
     text: 'Adresse, Untertitel, Kapitel und Statistik bleiben. Die jetzigen Dateien spielen, bis die neuen fertig sind.',
     file: 'Datei auswählen',
     url: 'Oder eine Adresse',
+    sending: 'Fortschritt des Hochladens',
     started: 'Die neue Quelle wird encodiert.',
   },
 }
