@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, FileButton, Group, Progress, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Badge, Button, Group, Progress, Stack, Text, TextInput } from '@mantine/core'
 import { IconClockPin, IconPlus, IconPresentation } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
@@ -10,6 +10,7 @@ import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { notifySuccess } from '../layout/notify.ts'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
+import { SelectFile } from '../layout/select-file.tsx'
 import { usePlayerActions, usePlayerTime } from '../player/player-control.tsx'
 import { formatSeconds, parseTimeCode } from '../player/time-code.ts'
 import { isTime } from '../player/time-field.tsx'
@@ -162,7 +163,7 @@ function SlideForm({ presentation, video }: { presentation: Presentation; video:
               <Button type="submit" disabled={!isChanged || !isValid} loading={save.isPending}>
                 {t('common.save')}
               </Button>
-              <FileButton accept={SLIDE_FILES} onChange={(file) => file && upload.mutate(file)}>
+              <SelectFile accept={SLIDE_FILES} onSelect={(file) => upload.mutate(file)}>
                 {(props) => (
                   <Button
                     {...props}
@@ -174,7 +175,7 @@ function SlideForm({ presentation, video }: { presentation: Presentation; video:
                     {t('presentation.addSlides')}
                   </Button>
                 )}
-              </FileButton>
+              </SelectFile>
             </Group>
             <ConfirmButton
               title={t('presentation.deleteTitle')}

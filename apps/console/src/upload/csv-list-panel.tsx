@@ -1,4 +1,4 @@
-import { Alert, Button, FileButton, Group, Progress, Stack, Table, Text } from '@mantine/core'
+import { Alert, Button, Group, Progress, Stack, Table, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck, IconFileSpreadsheet } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { toMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
 import { ListTable } from '../layout/list-table.tsx'
+import { SelectFile } from '../layout/select-file.tsx'
 import { CSV_COLUMNS, type CsvList, type CsvProblem, readCsvList, toUploadPayload } from './csv-list.ts'
 
 /** Result of a row that was sent. */
@@ -41,10 +42,9 @@ export function CsvListPanel() {
         {t('csv.help', { columns: CSV_COLUMNS.join(', ') })}
       </Text>
       <Group>
-        <FileButton
+        <SelectFile
           accept=".csv,.tsv,text/csv"
-          onChange={(file) => {
-            if (!file) return
+          onSelect={(file) => {
             setResults(new Map())
             void file.text().then((text) => setList(readCsvList(text)))
           }}
@@ -54,7 +54,7 @@ export function CsvListPanel() {
               {t('csv.select')}
             </Button>
           )}
-        </FileButton>
+        </SelectFile>
         {list && waiting.length > 0 && (
           <Button loading={isRunning} onClick={() => void createAll()}>
             {t('csv.create', { count: waiting.length })}

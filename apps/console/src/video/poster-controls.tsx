@@ -1,4 +1,4 @@
-import { Button, FileButton, Group } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { IconCameraPin, IconPhoto } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
+import { SelectFile } from '../layout/select-file.tsx'
 import { usePlayerActions } from '../player/player-control.tsx'
 
 /** Sets the poster to the picture at the current time of the player or to a file, or returns to the automatic one. */
@@ -46,16 +47,16 @@ export function PosterControls({ video }: { video: Schemas['Video'] }) {
           {t('video.poster')}: {t('video.posterFrame')}
         </Button>
       )}
-      <FileButton
+      <SelectFile
         accept="image/jpeg,image/png,image/webp"
-        onChange={(file) => file && void run(() => api.call('setVideoPoster', { path, body: file, contentType: file.type }))}
+        onSelect={(file) => void run(() => api.call('setVideoPoster', { path, body: file, contentType: file.type }))}
       >
         {(props) => (
           <Button {...props} size="xs" variant="default" loading={isRunning} leftSection={<IconPhoto size={16} aria-hidden="true" />}>
             {t('video.poster')}: {t('video.posterFile')}
           </Button>
         )}
-      </FileButton>
+      </SelectFile>
       {video.poster && (
         <Button size="xs" variant="subtle" loading={isRunning} onClick={() => void run(() => api.call('removeVideoPoster', { path }))}>
           {t('video.posterRemove')}

@@ -1,4 +1,4 @@
-import { Alert, Button, FileButton, Group, Progress, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Group, Progress, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
 import { type FormEvent, useRef, useState } from 'react'
@@ -8,6 +8,7 @@ import { fetchWithProgress } from '../api/fetch-with-progress.ts'
 import { useSession } from '../api/session.tsx'
 import { refreshJobs } from '../job/job-state.ts'
 import { ErrorAlert } from '../layout/error-alert.tsx'
+import { SelectFile } from '../layout/select-file.tsx'
 
 const UPLOAD_TIMEOUT_MS = 6 * 3_600_000
 
@@ -18,7 +19,6 @@ export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video']
   const queryClient = useQueryClient()
   const [url, setUrl] = useState('')
   const [percent, setPercent] = useState<number>()
-  const resetRef = useRef<() => void>(null)
   const abortRef = useRef<AbortController>(undefined)
   const replace = useMutation({
     mutationFn: (source: File | string) => {
@@ -37,11 +37,6 @@ export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video']
       await refreshJobs(queryClient)
     },
   })
-  const select = (file: File | null) => {
-    // Without this, the same file could not be selected again.
-    resetRef.current?.()
-    if (file) replace.mutate(file)
-  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     replace.mutate(url.trim())
@@ -73,13 +68,13 @@ export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video']
       )}
       <form onSubmit={submit}>
         <Group align="flex-end">
-          <FileButton resetRef={resetRef} accept="video/*,audio/*,.mkv,.mxf,.ts,.m2ts" onChange={select}>
+          <SelectFile accept="video/*,audio/*,.mkv,.mxf,.ts,.m2ts" onSelect={(file) => replace.mutate(file)}>
             {(props) => (
               <Button variant="default" loading={replace.isPending} {...props}>
                 {t('replace.file')}
               </Button>
             )}
-          </FileButton>
+          </SelectFile>
           <TextInput
             flex={1}
             miw={180}
