@@ -57,8 +57,8 @@ function replacePrefix(prefix: string, { mediaId, jobId }: Model, copy: number):
 
 async function copyFolder(storageDir: string, from: string, to: string): Promise<void> {
   const target = join(storageDir, to)
-  await cp(join(storageDir, from), target, { recursive: true, errorOnExist: true, force: false, mode: 0 })
   if (dirname(target) === storageDir) throw new Error(`${to} is not the folder of a video`)
+  await cp(join(storageDir, from), target, { recursive: true, errorOnExist: true, force: false, mode: 0 })
 }
 
 async function copyRows(client: pg.Client, { videoId, mediaId, jobId }: Model, prefixes: readonly string[], copies: number): Promise<void> {
