@@ -5,7 +5,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Api } from './support/api.ts'
-import { createPerson, expectNoSidewaysScroll, listAllVideos, openConsolePage, settle, signIn } from './support/console-page.ts'
+import {
+  createPerson,
+  expectNoSidewaysScroll,
+  listAllVideos,
+  openConsolePage,
+  readScriptBytes,
+  settle,
+  signIn,
+} from './support/console-page.ts'
 import { checkState } from './support/page-state.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -15,6 +23,8 @@ import { createTenant, type Tenant, upload, waitUntilSettled } from './support/v
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
 const PASSWORD = 'correct horse battery'
+/** Compressed size of the scripts of a page. */
+const MAX_SCRIPT_BYTES = 252 * 1024
 const PEOPLE = {
   system: { email: 'root@example.org', name: 'Rosa Root' },
   standard: { email: 'grace@example.org', name: 'Grace Hopper' },
@@ -48,6 +58,7 @@ describeInBrowser('the pages of the console for administrators', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'console-system-'))
     await makeSource(folder, 'small.mp4')
+    await makeSource(folder, 'long.mp4')
     sources = await startSourceServer(folder)
     platform = await startTestPlatform()
     tenant = await createTenant(platform.system)
@@ -196,6 +207,92 @@ describeInBrowser('the pages of the console for administrators', () => {
     await rows.filter({ hasText: '/video/upload' }).first().waitFor({ state: 'detached' })
   }, 60_000)
 
+  test('a system user sees which workers are connected, what they do, and what waits', async () => {
+    await enter('system', 'system/workers')
+    const figure = (name: string) => page.locator('.mantine-Paper-root').filter({ has: page.getByText(name, { exact: true }) })
+    await figure('Connected workers').getByText('1', { exact: true }).waitFor()
+    await page.getByText('Connected', { exact: true }).first().waitFor()
+    sources.setHandler('/slow.mp4', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'video/mp4' })
+      response.write(Buffer.alloc(1_024))
+    })
+    const { job_id } = await upload(api, tenant.organisationId, `${sources.url}/slow.mp4`)
+    const section = (heading: string) => page.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) })
+    await section('Queue')
+      .getByRole('row', { name: /^Download of a source 0 1 –$/ })
+      .waitFor()
+    await section('Queue by organisation')
+      .getByRole('row', { name: /Download of a source 0 1 –$/ })
+      .waitFor()
+    await api.delete(`/job/${job_id}`)
+    await section('Queue')
+      .getByRole('row', { name: /Download of a source/ })
+      .waitFor({ state: 'detached' })
+    const long = await upload(api, tenant.organisationId, `${sources.url}/long.mp4`, { name: 'Long film' })
+    await section('Workers and their tasks')
+      .getByRole('link', { name: /of job \d+/ })
+      .first()
+      .click()
+    await page.getByRole('heading', { name: 'Long film' }).waitFor()
+    await api.delete(`/job/${long.job_id}`)
+  }, 120_000)
+
+  test('the list of workers has long names, tasks without a video, and lost workers', async () => {
+    const task = { organisation_id: tenant.organisationId, job_id: '44', video_id: '42', chunk: 3, progress: 57, running_seconds: 12 }
+    const worker = { connected: true, connected_seconds: 200_000, heartbeat_age_seconds: 4, tasks: [] as object[] }
+    const workers = [
+      {
+        ...worker,
+        name: 'worker-1',
+        tasks: [
+          { ...task, kind: 'encode' },
+          { ...task, kind: 'audio', chunk: 12, progress: 0 },
+        ],
+      },
+      { ...worker, name: 'worker-2', tasks: [{ ...task, kind: 'slides', video_id: '', chunk: null, progress: null }] },
+      { ...worker, name: `${'vitascope-encode-a-very-long-name-'.repeat(3)}0`, connected: false, heartbeat_age_seconds: 300 },
+      { ...worker, name: 'worker-4', tasks: [{ ...task, kind: 'later-kind', running_seconds: null }] },
+    ]
+    const count = { kind: 'encode', waiting: 1_200, running: 3, waiting_seconds: 754 }
+    const kinds = [count, { kind: 'later-kind', waiting: 0, running: 1, waiting_seconds: 0 }]
+    await page.route(/\/v2\/worker\?/, (route) => route.fulfill({ json: workers }))
+    await page.route('**/v2/worker/queue', (route) =>
+      route.fulfill({ json: { kinds, organisations: [{ organisation_id: tenant.organisationId, ...count }] } }),
+    )
+    await page.goto(`${platform.url}/console/system/workers`)
+    const row = (name: string) => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) })
+    await row('worker-1').getByText('Encode chunk 4').waitFor()
+    expect(await readScriptBytes(page)).toBeLessThanOrEqual(MAX_SCRIPT_BYTES)
+    await row('worker-1')
+      .getByText(/^57 % · 12 sec · /)
+      .waitFor()
+    await row('worker-1').getByText('Heartbeat 4 sec ago · started 2 days ago').waitFor()
+    await row('worker-2').getByText('of job 44').waitFor()
+    expect(await row('worker-2').getByRole('link').count()).toBe(0)
+    await row('a-very-long-name').getByText('Heartbeat 5 min ago').waitFor()
+    await page.getByRole('row', { name: /^later-kind 0 1 –$/ }).waitFor()
+    await page.getByRole('row', { name: /^Encode 1,200 3 12 min$/ }).waitFor()
+    await checkState(page, 'system-workers-many')
+    await expectNoSidewaysScroll(page)
+
+    // The figures of the last successful check stay.
+    const problem = { type: 'about:blank', title: 'Internal error', status: 500, code: 'internal', detail: 'a fault of this test' }
+    await page.route(/\/v2\/worker/, (route) => route.fulfill({ status: 500, json: { ...problem, request_id: 'r' } }))
+    await page.getByText('These figures are not up to date').first().waitFor()
+    await row('worker-1').getByText('Encode chunk 4').waitFor()
+    await page.reload()
+    await page.getByText('a fault of this test').first().waitFor()
+    await checkState(page, 'system-workers-failed')
+    await page.unroute(/\/v2\/worker/)
+    await page.route(/\/v2\/worker\?/, (route) => route.fulfill({ json: [] }))
+    await page.route('**/v2/worker/queue', (route) => route.fulfill({ json: { kinds: [], organisations: [] } }))
+    await page.getByRole('button', { name: 'Try again' }).first().click()
+    await page.getByText('No worker is connected').waitFor()
+    await page.getByText('No task waits or runs').waitFor()
+    await checkState(page, 'system-workers-empty')
+    await page.unrouteAll()
+  }, 120_000)
+
   test('a failed readiness check names the service', async () => {
     const problem = { detail: 'not ready', errors: [{ field: 'encoding', message: 'is not serving' }] }
     await page.route('**/readyz', (route) => route.fulfill({ status: 503, json: problem }))
@@ -206,7 +303,7 @@ describeInBrowser('the pages of the console for administrators', () => {
     await page.unroute('**/readyz')
   }, 60_000)
 
-  test.each(['system/organisations', 'system/jobs', 'system/health', 'system/audit', 'organisation'])(
+  test.each(['system/organisations', 'system/jobs', 'system/workers', 'system/health', 'system/audit', 'organisation'])(
     'the page %s passes axe and fits into a telephone, in English and German',
     async (path) => {
       await page.goto(`${platform.url}/console/${path}`)
@@ -282,12 +379,12 @@ describeInBrowser('the pages of the console for administrators', () => {
       expect(await page.getByRole('link', { name: 'Organisation' }).count()).toBe(user === 'standard' ? 1 : 0)
       const requested: string[] = []
       page.on('request', (request) => requested.push(new URL(request.url()).pathname))
-      for (const path of ['system', 'system/organisations', 'system/jobs', 'system/health', 'system/audit']) {
+      for (const path of ['system', 'system/organisations', 'system/jobs', 'system/workers', 'system/health', 'system/audit']) {
         await page.goto(`${platform.url}/console/${path}`)
         await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
       }
       page.removeAllListeners('request')
-      expect(requested.filter((path) => /^\/v2\/(job|organisation|audit)/.test(path))).toEqual([])
+      expect(requested.filter((path) => /^\/v2\/(job|organisation|audit|worker)/.test(path))).toEqual([])
       const status = await page.evaluate(`fetch('/v2/organisation').then(({ status }) => status)`)
       expect(status).toBe(403)
     },

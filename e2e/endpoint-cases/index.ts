@@ -39,6 +39,7 @@ import { videoRows } from './video.ts'
 import { videoPasswordRows } from './video-password.ts'
 import { viewSessionRows } from './view-session.ts'
 import { webhookRows } from './webhook.ts'
+import { workerRows } from './worker.ts'
 
 /** The endpoint cases, one file per noun. */
 export const nouns: readonly NounRows[] = [
@@ -61,6 +62,7 @@ export const nouns: readonly NounRows[] = [
   embedRows,
   playlistRows,
   queueJobRows,
+  workerRows,
   settingRows,
   themeRows,
   videoPasswordRows,

@@ -130,6 +130,11 @@ const systemPages = [
   }),
   createRoute({
     getParentRoute: () => systemRoute,
+    path: '/workers',
+    component: lazyPage(() => import('./system/workers-page.tsx').then(({ WorkersPage }) => WorkersPage)),
+  }),
+  createRoute({
+    getParentRoute: () => systemRoute,
     path: '/health',
     component: lazyPage(() => import('./system/health-page.tsx').then(({ HealthPage }) => HealthPage)),
   }),

@@ -10,6 +10,7 @@ import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/prev
 import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
+import { WorkerServiceService } from '@vitascope/proto/encoding/v1/worker'
 import { createQueue } from '@vitascope/queue'
 import { openMasterKeys, sealedJson } from '@vitascope/security'
 import { type RunningGrpcService, type ServiceBase, type ServiceParts, startGrpcService } from '@vitascope/service'
@@ -50,6 +51,7 @@ import { uploadHandlers } from './upload/upload-rpc.ts'
 import { createUploadService, uploadLocation } from './upload/upload-service.ts'
 import { createUploadStore } from './upload/upload-store.ts'
 import { workHandlers } from './work/work-rpc.ts'
+import { workerHandlers } from './work/worker-rpc.ts'
 import { sweepWorkers } from './work/worker-store.ts'
 
 export interface RunningEncoding extends RunningGrpcService {
@@ -172,6 +174,7 @@ async function assemble(
     // Workers process untrusted input, so no other service accepts their calls.
     { callers: ['worker'] },
   )
+  server.implement(WorkerServiceService, workerHandlers({ db }))
   server.implement(PreviewPlaylistServiceService, previewHandlers({ db, storage }))
   server.implement(QueueJobServiceService, queueJobHandlers(createQueueJobStore(db)))
   server.implement(

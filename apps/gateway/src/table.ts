@@ -49,6 +49,7 @@ import { posterRoutes } from './api/video/poster-routes.ts'
 import { videoPasswordRoutes } from './api/video/video-password-routes.ts'
 import { videoRoutes } from './api/video/video-routes.ts'
 import { webhookRoutes } from './api/webhook/webhook-routes.ts'
+import { workerRoutes } from './api/worker/worker-routes.ts'
 import type { Route } from './server/route/route.ts'
 
 /** All routes below `/v2`. */
@@ -93,6 +94,7 @@ export const routes: readonly Route[] = [
   ...clipRoutes,
   ...guestReviewRoutes,
   ...queueJobRoutes,
+  ...workerRoutes,
   ...uploadRoutes,
   ...tusRoutes,
   ...ticketRoutes,

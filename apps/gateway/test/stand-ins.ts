@@ -48,6 +48,7 @@ import { GuestReviewServiceService } from '@vitascope/proto/collaboration/v1/gue
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
+import { WorkerServiceService } from '@vitascope/proto/encoding/v1/worker'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
@@ -204,6 +205,7 @@ const OTHER_SERVICES: readonly ServiceDefinition[] = [
   GuestReviewServiceService,
   QueueJobServiceService,
   UploadServiceService,
+  WorkerServiceService,
   QuotaServiceService,
   WebhookServiceService,
   EventServiceService,

@@ -226,7 +226,7 @@ async function leaseNow(query: Query, request: LeaseRequest): Promise<LeasedItem
     `with ${capacity === undefined ? '' : RECORD_SKIPPED}
      candidates as materialized (${firstOfEachKind(CANDIDATES, capacity === undefined ? 'and $5::int is null' : FITS_CAPACITY)})
      update work_item set state = 'leased', fence = nextval('work_fence'), holder = $2, request_id = $4, lease_ms = $3::int,
-       lease_end = now() + $3::int * interval '1 millisecond'
+       lease_time = now(), lease_end = now() + $3::int * interval '1 millisecond'
      where item_id = (
        select item_id from work_item where item_id = any(array(select item_id from candidates)) and state = 'waiting'
        ${IN_ORDER} limit 1 for update skip locked)

@@ -99,13 +99,14 @@ export function jobHandlers({ jobs, retryJob, otherJobs, organisations }: JobPar
   }
 }
 
-function readFilter({ mediaId, states }: ListJobsRequest): Omit<JobFilter, 'scope'> {
+function readFilter({ mediaId, states, jobIds }: ListJobsRequest): Omit<JobFilter, 'scope'> {
   const words = states.flatMap((state) => WORDS.get(state) ?? [])
   requireValid([
     ...(mediaId === '' || isId(mediaId) ? [] : [{ field: 'media_id', message: 'must be an id' }]),
     ...(words.length === states.length ? [] : [{ field: 'states', message: 'must be states of jobs' }]),
+    ...(jobIds.length <= MAX_JOBS && jobIds.every(isId) ? [] : [{ field: 'job_ids', message: `must be at most ${MAX_JOBS} ids` }]),
   ])
-  return { mediaId: mediaId === '' ? undefined : mediaId, states: words }
+  return { mediaId: mediaId === '' ? undefined : mediaId, states: words, jobIds }
 }
 
 function checkIds(jobIds: readonly string[]): string[] {

@@ -28,13 +28,15 @@ const findStatus = async (videoId: string) => (await catalogue.videos.find('1', 
 const findPlayedJobId = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.renditions?.jobId
 const listMessages = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
 
-test('a list of jobs has the latest first, by media and state, and the active ones are counted', async () => {
+test('a list of jobs has the latest first, by media, state and id, and the active ones are counted', async () => {
   const [first, second, third] = [await catalogue.upload(), await catalogue.upload(), await catalogue.upload()]
   await progress(second.jobId, 30, 1)
   await fail(third.jobId)
   const list = async (filter: Partial<JobFilter>, page: Partial<PagePosition> = {}) => {
     const position = { after: '9223372036854775807', limit: 2, skip: 0, ...page }
-    return (await catalogue.jobs.list({ scope: '1', mediaId: undefined, states: [], ...filter }, position)).map(({ jobId }) => jobId)
+    return (await catalogue.jobs.list({ scope: '1', mediaId: undefined, states: [], jobIds: [], ...filter }, position)).map(
+      ({ jobId }) => jobId,
+    )
   }
   expect(await list({})).toEqual([third.jobId, second.jobId])
   expect(await list({}, { after: second.jobId })).toEqual([first.jobId])
@@ -43,6 +45,8 @@ test('a list of jobs has the latest first, by media and state, and the active on
   expect(await list({ scope: '2', mediaId: first.mediaId })).toEqual([])
   expect(await list({ states: ['failed'] })).toEqual([third.jobId])
   expect(await list({ scope: null, states: ['queued', 'running'] })).toEqual([second.jobId, first.jobId])
+  expect(await list({ scope: null, jobIds: [first.jobId, third.jobId, '9007199254740991'] })).toEqual([third.jobId, first.jobId])
+  expect(await list({ scope: '2', jobIds: [first.jobId] })).toEqual([])
   for (const scope of ['1', null]) expect(await catalogue.jobs.countActive(scope)).toEqual({ queued: 1, running: 1 })
   expect(await catalogue.jobs.countActive('2')).toEqual({ queued: 0, running: 0 })
 })

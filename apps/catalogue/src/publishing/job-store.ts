@@ -38,6 +38,8 @@ export interface JobFilter {
   mediaId: string | undefined
   /** States of the listed jobs. Empty for all. */
   states: readonly Job['state'][]
+  /** Ids of the listed jobs. Empty for all. */
+  jobIds: readonly string[]
 }
 
 const MAX_COUNTED = 10_000
@@ -111,15 +113,16 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
  * Returns the SQL of a filter, whose values follow three others. States are in the statement itself, so that
  * the planner can use the indexes of active and of failed jobs.
  */
-function toCondition({ scope, mediaId, states }: JobFilter): { where: string; values: string[] } {
+function toCondition({ scope, mediaId, states, jobIds }: JobFilter): { where: string; values: string[] } {
   const values: string[] = []
   const conditions: string[] = []
-  const add = (column: string, value: string) => {
+  const add = (column: string, value: string, toOperand = (parameter: string) => parameter) => {
     values.push(value)
-    conditions.push(`and ${column} = $${values.length + 3}`)
+    conditions.push(`and ${column} = ${toOperand(`$${values.length + 3}`)}`)
   }
   if (scope !== null) add('organisation_id', scope)
   if (mediaId !== undefined) add('media_id', mediaId)
+  if (jobIds.length > 0) add('job_id', `{${jobIds.join()}}`, (parameter) => `any (${parameter}::bigint[])`)
   if (states.length > 0) conditions.push(`and state in (${states.map((state) => `'${state}'`).join(', ')})`)
   return { where: conditions.join(' '), values }
 }

@@ -227,7 +227,8 @@ async function exerciseVideos(send: CatalogueClients, index: number): Promise<vo
   for (const call of [owner, system]) await send.jobs.getJob({ jobId: upload.jobId }, call)
   const jobs = ListJobsRequest.fromPartial({ mediaId: upload.mediaId })
   const failed = ListJobsRequest.fromPartial({ states: [JobState.JOB_STATE_FAILED] })
-  for (const filter of [jobs, failed, ListJobsRequest.create()]) {
+  const named = ListJobsRequest.fromPartial({ jobIds: [upload.jobId, '1'] })
+  for (const filter of [jobs, failed, named, ListJobsRequest.create()]) {
     for (const call of [owner, system]) await send.jobs.listJobs(filter, call)
   }
   await send.jobs.reportJob({ jobId: upload.jobId, revision: 1, update: { $case: 'progress', value: { percent: 40 } } }, internal)

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next'
+import { FigureGrid } from '../layout/figure-grid.tsx'
 import { formatDuration, formatNumber } from '../layout/format.ts'
-import { FigureGrid } from './figure-grid.tsx'
 
 interface Views {
   player_loads: number

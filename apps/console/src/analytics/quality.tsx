@@ -1,8 +1,8 @@
 import { Text, Title } from '@mantine/core'
 import type { Result } from '@vitascope/sdk'
 import { useTranslation } from 'react-i18next'
+import { FigureGrid } from '../layout/figure-grid.tsx'
 import { formatNumber, formatShare } from '../layout/format.ts'
-import { FigureGrid } from './figure-grid.tsx'
 
 type QualityDay = Result<'listVideoQualityByDay'>[number]
 

@@ -21,6 +21,20 @@ export function formatClock(ms: number): string {
   return new Intl.DateTimeFormat(i18next.language, { timeStyle: 'medium' }).format(ms)
 }
 
+const SPANS = [
+  { unit: 'day', seconds: 86_400 },
+  { unit: 'hour', seconds: 3_600 },
+  { unit: 'minute', seconds: 60 },
+  { unit: 'second', seconds: 1 },
+] as const
+
+/** Returns a duration in its largest unit, such as `3 min`. It is rounded down. */
+export function formatSpan(seconds: number): string {
+  const span = SPANS.find((candidate) => seconds >= candidate.seconds) ?? { unit: 'second', seconds: 1 }
+  const format = { style: 'unit', unit: span.unit, unitDisplay: 'short' } as const
+  return new Intl.NumberFormat(i18next.language, format).format(Math.floor(seconds / span.seconds))
+}
+
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
 
 /** Returns a size with a unit that is a power of 1,000 bytes, as quotas have it. */

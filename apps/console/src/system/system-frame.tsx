@@ -13,6 +13,7 @@ export function SystemFrame() {
   const pages = [
     { to: '/system/organisations', label: t('system.organisations') },
     { to: '/system/jobs', label: t('system.jobs') },
+    { to: '/system/workers', label: t('system.workers') },
     { to: '/system/health', label: t('system.health') },
     { to: '/system/audit', label: t('system.audit') },
   ] as const

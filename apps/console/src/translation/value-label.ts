@@ -10,6 +10,7 @@ type Group =
   | 'job.states'
   | 'job.actions'
   | 'system.services'
+  | 'system.kinds'
 
 /** Returns the text for a value of the API. A later version of the platform may have other values, which are shown as they are. */
 export function valueLabel(group: Group, value: string): string {

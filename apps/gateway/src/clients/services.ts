@@ -47,6 +47,7 @@ import { GuestReviewServiceService } from '@vitascope/proto/collaboration/v1/gue
 import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
+import { WorkerServiceService } from '@vitascope/proto/encoding/v1/worker'
 import type { Metrics } from '@vitascope/telemetry'
 import { createEventSender, type EventSender } from './event-sender.ts'
 import { createReportQueue, type ReportQueue } from './report-queue.ts'
@@ -96,6 +97,7 @@ export interface Services {
   encodingJobs: Client<typeof EncodingJobServiceService>
   queueJobs: Client<typeof QueueJobServiceService>
   uploads: Client<typeof UploadServiceService>
+  workers: Client<typeof WorkerServiceService>
   analyticsEvents: EventSender
   reports: Client<typeof ReportServiceService>
   reportQueue: ReportQueue
@@ -152,6 +154,7 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     encodingJobs: channels.encoding.client(EncodingJobServiceService),
     queueJobs: channels.encoding.client(QueueJobServiceService),
     uploads: channels.encoding.client(UploadServiceService),
+    workers: channels.encoding.client(WorkerServiceService),
     analyticsEvents: createEventSender(channels.analytics.client(EventServiceService), metrics),
     reports: channels.analytics.client(ReportServiceService),
     reportQueue: createReportQueue(),

@@ -43,7 +43,7 @@ sees the jobs of all organisations, or of the one in \`organisation_id\`. The li
   async handle({ query: { organisation_id, media_id, state, ...query } }, { caller, services, call, publicUrl }) {
     const organisationId = queriedOrganisation(caller, organisation_id)
     const { limit } = query
-    const request = { organisationId: organisationId ?? '', mediaId: media_id ?? '', states: toJobStates(state) }
+    const request = { organisationId: organisationId ?? '', mediaId: media_id ?? '', states: toJobStates(state), jobIds: [] }
     const { jobs, nextPageToken, queued, running } = await services.jobs.listJobs(
       { ...request, pageSize: limit, ...toPosition(query) },
       call,

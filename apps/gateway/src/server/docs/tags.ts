@@ -33,6 +33,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'Audit log': 'The log of writes that succeeded or whose result is unknown, with time, user and IP address.',
   Collaboration: 'Entries for the review of a video by a user, with clips.',
   Location: 'Postcode lookup, and lists of videos by location.',
+  Workers: 'Workers that encode, and the tasks that they run and that wait.',
   'Third-party OAuth tokens': 'Storage for OAuth tokens of other services, encrypted at rest.',
   'Work queue': 'A queue of jobs for programs of the operator.',
   'Id generation': 'Unique numbers and unique random texts.',
