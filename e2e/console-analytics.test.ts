@@ -75,6 +75,8 @@ describeInBrowser('the analytics of the console', () => {
     await settle(page)
     await section('Audience').getByText('There are no views in this period').waitFor()
     await section('Watched now').getByText('Nothing is watched now').waitFor()
+    await section('Last 30 minutes').getByText('Nothing was watched in the last 30 minutes').waitFor()
+    await checkState(page, 'console-analytics-organisation-empty')
     await page.goto(`${platform.url}/console/videos/${videoId}?tab=analytics`)
     await section('Audience retention').getByText('There are no views in this period').waitFor()
     await section('Playback quality').getByText('No player measured the quality in this period').waitFor()
@@ -96,6 +98,10 @@ describeInBrowser('the analytics of the console', () => {
     const figure = (name: string) => page.locator('.mantine-Paper-root').filter({ has: page.getByText(name, { exact: true }) })
     await figure('In the last 5 minutes').getByText('3', { exact: true }).waitFor()
     await figure('Watching now').getByText('3', { exact: true }).waitFor()
+    // The views may have arrived in two minutes.
+    await section('Last 30 minutes')
+      .getByRole('img', { name: /^Last 30 minutes: 2 plays started, at most [23] watched/ })
+      .waitFor()
     await expectRow('Devices', /^Computer 2 1 66\.7%$/)
     await expectRow('Devices', /^Phone 1 1 33\.3%$/)
     await expectRow('Browsers', /^Chrome 3 2 100%$/)
@@ -125,13 +131,57 @@ describeInBrowser('the analytics of the console', () => {
     expect(await quality.getByText('50%').count()).toBe(2)
     await expectRow('Countries', /^Netherlands 1 1 33\.3%$/)
     expect(await page.getByRole('tab', { name: 'Languages', exact: true }).count()).toBe(0)
-    await page.getByRole('button', { name: 'Show as a table' }).click()
+    await section('Views per day').getByRole('button', { name: 'Show as a table' }).click()
     await page.getByRole('row', { name: /^\d{4}-\d\d-\d\d 3 2 2 0:01$/ }).waitFor()
     await page.getByRole('button', { name: 'Show as a chart' }).click()
     await page.getByText('Watch time', { exact: true }).last().click()
     await page.getByRole('img', { name: 'Watch time: 0:01' }).waitFor()
+    const minutes = section('Last 30 minutes')
+    await minutes.getByRole('img', { name: /^Last 30 minutes: 2 plays started/ }).waitFor()
+    await minutes.getByRole('button', { name: 'Show as a table' }).click()
+    await waitFor(async () => (await minutes.getByRole('row').count()) === 31, { describe: 'a row for each minute' })
+    await minutes.getByRole('button', { name: 'Show as a chart' }).click()
     await checkState(page, 'console-video-audience')
     await expectNoSidewaysScroll(page)
+  }, 60_000)
+
+  test('the last minutes follow new views by themselves, and stay when a request fails', async () => {
+    const chart = section('Last 30 minutes').getByRole('img')
+    await chart.waitFor()
+    await send([buildEvent(videoId, { type: 'play' }), buildEvent(videoId, { type: 'play' })])
+    await section('Last 30 minutes')
+      .getByRole('img', { name: /: 4 plays started/ })
+      .waitFor()
+    const problem = { code: 'internal', detail: 'a fault of this test' }
+    await page.route('**/per-minute', (route) => route.fulfill({ status: 500, json: problem }))
+    await section('Last 30 minutes').getByText('These figures are not up to date').waitFor()
+    expect(await chart.getAttribute('aria-label')).toMatch(/: 4 plays started/)
+    await page.unroute('**/per-minute')
+    await section('Last 30 minutes').getByText('These figures are not up to date').waitFor({ state: 'detached' })
+  }, 90_000)
+
+  test('a chart of many views passes axe, in English and German', async () => {
+    const last = Math.floor(Date.now() / 60_000) * 60_000
+    const rows = Array.from({ length: 30 }, (_, index) => ({
+      ...{ minute: new Date(last - (29 - index) * 60_000).toISOString().slice(0, 19).replace('T', ' ') },
+      ...{ organisation_id: tenant.organisationId, player_loads: 40, video_plays: 20 + 10 * (index % 4) },
+      active_views: 1_000 + 40 * index - 300 * (index % 5),
+    }))
+    await page.route('**/per-minute', (route) => route.fulfill({ json: rows }))
+    await page.goto(`${platform.url}/console/analytics`)
+    await section('Last 30 minutes')
+      .getByRole('img', { name: /at most 2,000 watched/ })
+      .waitFor()
+    await checkState(page, 'console-analytics-minutes')
+    await expectNoSidewaysScroll(page)
+    await page.evaluate(`localStorage.setItem('vitascope-language', 'de')`)
+    await page.reload()
+    await section('Letzte 30 Minuten')
+      .getByRole('img', { name: /höchstens 2\.000/ })
+      .waitFor()
+    await expectNoSidewaysScroll(page)
+    await page.evaluate(`localStorage.removeItem('vitascope-language')`)
+    await page.unroute('**/per-minute')
   }, 60_000)
 
   test('does not show the views of another organisation', async () => {

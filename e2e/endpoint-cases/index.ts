@@ -1,6 +1,7 @@
 import type { NounRows } from '../support/table-row.ts'
 import { analyticsRows } from './analytics.ts'
 import { analyticsDimensionRows } from './analytics-dimension.ts'
+import { analyticsMinuteRows } from './analytics-minutes.ts'
 import { apiKeyRows } from './api-key.ts'
 import { auditRows } from './audit.ts'
 import { captionRows } from './caption.ts'
@@ -82,6 +83,7 @@ export const nouns: readonly NounRows[] = [
   encodingFormatRows,
   analyticsRows,
   analyticsDimensionRows,
+  analyticsMinuteRows,
   viewSessionRows,
   passkeyRows,
 ]

@@ -113,6 +113,7 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
   const tables = [
     ...analyticsRetention(db, config.retentionDays),
     { table: 'live_view', remove: insights.removeInactiveViews },
+    { table: 'live_minute', remove: insights.removeOldMinutes },
     deletedVideoSessions(sessions, videos),
   ]
   return {

@@ -26,6 +26,17 @@ export function insightHandlers({
     },
     getRealtime: async ({ organisationId }, { principal }) =>
       insights.countLiveViews(resolveReportedOrganisation(principal, organisationId)),
+    async listMinutes({ organisationId: requestedId, videoId }, { principal }) {
+      const organisationId = resolveReportedOrganisation(principal, requestedId)
+      if (videoId !== '') await requireOwnVideo(videos, organisationId, videoId)
+      const minutes = await insights.listMinutes(organisationId, videoId)
+      return {
+        minutes: minutes.map(({ startMs, loads, plays, active }) => ({
+          startTime: new Date(startMs),
+          ...{ playerLoads: loads, videoPlays: plays, activeViews: active },
+        })),
+      }
+    },
     async listViewerDays({ organisationId: requestedId, videoId, period: requestedPeriod, ...request }, { principal }) {
       const organisationId = resolveReportedOrganisation(principal, requestedId)
       if (videoId !== '') await requireOwnVideo(videos, organisationId, videoId)

@@ -20,11 +20,26 @@ export interface QualityDay {
   failed: number
 }
 
+/** Counts of the views of one minute. */
+export interface Minute {
+  /** Start of the minute. */
+  startMs: number
+  loads: number
+  plays: number
+  active: number
+}
+
 export interface InsightStore {
   /** Returns the heatmap for the most frequent duration of the video. A replaced source can change the duration. */
   findHeatmap(videoId: string, period: Period): Promise<Heatmap | undefined>
   /** Returns the number of live views, the videos with the most of them, and the number of recent views. */
   countLiveViews(organisationId: string): Promise<{ views: number; videos: { videoId: string; views: number }[]; recentViews: number }>
+  /**
+   * Returns a row for each of the last 30 minutes, oldest first: of one video, or of all videos if
+   * `videoId` is empty. The last one is the current minute. It reads at most 30 rows, each by the
+   * primary key.
+   */
+  listMinutes(organisationId: string, videoId: string): Promise<Minute[]>
   listViewerDays(
     organisationId: string,
     videoId: string,
@@ -34,6 +49,8 @@ export interface InsightStore {
   listQualityDays(videoId: string, period: Period, page: PagePosition): Promise<QualityDay[]>
   /** Removes up to `limit` live views without an event in the last five minutes, and returns their number. */
   removeInactiveViews(limit: number): Promise<number>
+  /** Removes up to `limit` rows of minutes that are not listed any more, and returns their number. */
+  removeOldMinutes(limit: number): Promise<number>
 }
 
 /** A view is live for this time after its last event. The times are those of this process, not of the database. */
@@ -42,6 +59,13 @@ const LIVE_MS = 60_000
 const INACTIVE_MS = 300_000
 /** Maximum number of videos that `countLiveViews` returns. */
 const MAX_LIVE_VIDEOS = 100
+const MINUTE_MS = 60_000
+/** Number of minutes that `listMinutes` returns. */
+const LISTED_MINUTES = 30
+
+/** Sums of the playback quality of a day. */
+const QUALITY_NAMES = ['views', 'started', 'startup_ms', 'stalled', 'stalls', 'stalled_ms', 'switches', 'failed'] as const
+type QualityRow = Record<(typeof QUALITY_NAMES)[number] | 'date', string>
 
 export function createInsightStore(db: Db, now: () => number = Date.now): InsightStore {
   return {
@@ -76,6 +100,21 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
         recentViews: Number(recent?.views ?? 0),
       }
     },
+    async listMinutes(organisationId, videoId) {
+      const lastMs = Math.floor(now() / MINUTE_MS) * MINUTE_MS
+      const starts = Array.from({ length: LISTED_MINUTES }, (_, index) => lastMs - (LISTED_MINUTES - 1 - index) * MINUTE_MS)
+      // One lookup in the primary key for each minute, whatever the number of videos and views.
+      const rows = await db.query<Record<'minute_ms' | 'loads' | 'plays' | 'active', string>>(
+        `select minute_ms, loads, plays, active from live_minute
+         where minute_ms = any ($1::bigint[]) and organisation_id = $2 and video_id = $3`,
+        [starts, organisationId, videoId || '0'],
+      )
+      const minutes = new Map(rows.map((row) => [Number(row.minute_ms), row]))
+      return starts.map((startMs) => {
+        const row = minutes.get(startMs)
+        return { startMs, loads: Number(row?.loads ?? 0), plays: Number(row?.plays ?? 0), active: Number(row?.active ?? 0) }
+      })
+    },
     async listViewerDays(organisationId, videoId, { dateStart, dateEnd }, { after, limit, skip }) {
       const rows = await db.query<{ date: string; viewers: string }>(
         `select day::text as date, viewers from viewer_day
@@ -85,24 +124,12 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
       return rows.map(({ date, viewers }) => ({ day: date, uniqueViewers: Number(viewers) }))
     },
     async listQualityDays(videoId, { dateStart, dateEnd }, { after, limit, skip }) {
-      const rows = await db.query<
-        Record<'views' | 'started' | 'startup_ms' | 'stalled' | 'stalls' | 'stalled_ms' | 'switches' | 'failed' | 'date', string>
-      >(
-        `select day::text as date, views, started, startup_ms, stalled, stalls, stalled_ms, switches, failed from video_quality
+      const rows = await db.query<QualityRow>(
+        `select day::text as date, ${QUALITY_NAMES.join(', ')} from video_quality
          where video_id = $1 and day between $2 and $3 and day > $4 and views > 0 order by day limit $5 offset $6`,
         [videoId, dateStart, dateEnd, after, limit, skip],
       )
-      return rows.map((row) => ({
-        day: row.date,
-        views: Number(row.views),
-        started: Number(row.started),
-        startupMs: Number(row.startup_ms),
-        stalled: Number(row.stalled),
-        stalls: Number(row.stalls),
-        stalledMs: Number(row.stalled_ms),
-        switches: Number(row.switches),
-        failed: Number(row.failed),
-      }))
+      return rows.map(toQualityDay)
     },
     async removeInactiveViews(limit) {
       // The table has no index on the time, because it only contains views of the last minutes.
@@ -112,5 +139,26 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
       )
       return rows.length
     },
+    async removeOldMinutes(limit) {
+      const rows = await db.query(
+        `delete from live_minute where ctid = any (array(select ctid from live_minute where minute_ms < $1 limit $2)) returning 1`,
+        [now() - (LISTED_MINUTES + 1) * MINUTE_MS, limit],
+      )
+      return rows.length
+    },
+  }
+}
+
+function toQualityDay(row: QualityRow): QualityDay {
+  return {
+    day: row.date,
+    views: Number(row.views),
+    started: Number(row.started),
+    startupMs: Number(row.startup_ms),
+    stalled: Number(row.stalled),
+    stalls: Number(row.stalls),
+    stalledMs: Number(row.stalled_ms),
+    switches: Number(row.switches),
+    failed: Number(row.failed),
   }
 }

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { createPartitions, type Db, type Query, type Transaction } from '@vitascope/postgres'
-import { toArrayText } from './array-text.ts'
 import { toContribution, toDay } from './contribution.ts'
 import { addDimensions } from './dimension-store.ts'
 import { EVENT_COLUMNS, type EventRow, toEvent } from './event-row.ts'
+import { type LiveView, updateLiveViews } from './live-store.ts'
 import { addGrowth } from './organisation-growth.ts'
 import { SESSION_EVENTS, VIEW_SESSIONS, VIEWERS, VIEWS } from './partitions.ts'
 import { addContribution, emptyRollUps } from './roll-up.ts'
@@ -108,14 +108,16 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
   const changed: (StoredPart & { previousDay: string })[] = []
   const added: StoredPart[] = []
   const starts: ViewStart[] = []
+  const live: LiveView[] = []
   let viewCount = 0
-  for (const [key, { parts }] of views) {
+  for (const [key, { parts, lastReceivedMs }] of views) {
     // The event loop also serves requests, so a long merge pauses regularly.
     if (++viewCount % VIEWS_PER_TURN === 0) await turn()
     const oldParts = storedParts.get(key) ?? []
     const oldView = combineParts(oldParts)
     // The old contribution is subtracted before the parts are changed in place.
     if (oldView) addContribution(differences, toContribution(oldView), -1)
+    const hadPlayed = oldView?.played ?? false
     const newParts: ViewPart[] = []
     for (const part of parts) {
       const storedPart = oldParts.find(({ durationMs }) => durationMs === part.durationMs)
@@ -129,7 +131,10 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
     const view = combineParts([...oldParts, ...newParts])
     if (!view) continue
     addContribution(differences, toContribution(view), 1)
-    if (!oldView) starts.push({ viewId: view.viewId, videoId: view.videoId, organisationId: view.organisationId, startMs: view.firstMs })
+    const { viewId, videoId, organisationId } = view
+    if (!oldView) starts.push({ viewId, videoId, organisationId, startMs: view.firstMs })
+    const startsToPlay = view.played && !hadPlayed
+    live.push({ viewId, videoId, organisationId, lastReceivedMs, isNew: !oldView, startsToPlay })
   }
   await addMissingVideos(query, added)
   await createPartitions(tx, VIEWS, [...new Set([...changed, ...added].map(({ lastDay }) => lastDay))])
@@ -141,7 +146,7 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
   await createPartitions(tx, VIEWERS, [...new Set(viewerDays.map(({ day }) => day))])
   await addViewers(query, viewerDays)
   await addSessions(tx, starts, [...views.values()])
-  await updateLiveViews(query, [...views.values()])
+  await updateLiveViews(query, live)
   await addGrowth(query, views.values(), added)
 }
 
@@ -174,21 +179,5 @@ async function addMissingVideos(query: Query, parts: readonly ViewPart[]): Promi
      from unnest($1::bigint[], $2::bigint[], $3::int[]) as row (video_id, organisation_id, duration_ms)
      order by video_id on conflict do nothing`,
     [videos.map((v) => v.videoId), videos.map((v) => v.organisationId), videos.map((v) => v.durationMs)],
-  )
-}
-
-async function updateLiveViews(query: Query, views: readonly BatchedView[]): Promise<void> {
-  await query(
-    `insert into live_view (organisation_id, video_id, view_id, last_received_ms)
-     select * from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::bigint[]) as row (organisation_id, video_id, view_id, last_received_ms)
-     where last_received_ms > extract(epoch from now()) * 1000 - 120000
-     order by 1, 2, 3
-     on conflict (organisation_id, video_id, view_id) do update set last_received_ms = greatest(live_view.last_received_ms, excluded.last_received_ms)`,
-    [
-      toArrayText(views, ({ organisationId }) => organisationId),
-      toArrayText(views, ({ videoId }) => videoId),
-      toArrayText(views, ({ viewId }) => viewId),
-      toArrayText(views, ({ lastReceivedMs }) => lastReceivedMs),
-    ],
   )
 }

@@ -9,6 +9,7 @@ import { QueryState } from '../layout/query-state.tsx'
 import { Audience } from './audience.tsx'
 import { DayChart } from './day-chart.tsx'
 import { Figures, sumWatched } from './figures.tsx'
+import { MinuteChart } from './minute-chart.tsx'
 import { PeriodSelect, periodOf } from './period.tsx'
 import { VideoRanking } from './video-ranking.tsx'
 
@@ -62,13 +63,14 @@ export function AnalyticsPage() {
               <DayChart rows={perDay} viewers={viewers} period={period} />
             </Paper>
             <SimpleGrid cols={{ base: 1, md: 2 }}>
-              <VideoRanking title={t('analytics.topVideos')} empty={t('analytics.none')} rows={top} />
+              <MinuteChart />
               <VideoRanking
                 title={t('analytics.liveVideos')}
                 empty={t('analytics.noneLive')}
                 rows={live.data?.videos.slice(0, TOP_VIDEOS) ?? []}
               />
             </SimpleGrid>
+            <VideoRanking title={t('analytics.topVideos')} empty={t('analytics.none')} rows={top} />
             <Audience days={days} />
           </Stack>
         )}

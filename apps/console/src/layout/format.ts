@@ -21,6 +21,11 @@ export function formatClock(ms: number): string {
   return new Intl.DateTimeFormat(i18next.language, { timeStyle: 'medium' }).format(ms)
 }
 
+/** Returns the local hour and minute for milliseconds since 1970. */
+export function formatMinute(ms: number): string {
+  return new Intl.DateTimeFormat(i18next.language, { timeStyle: 'short' }).format(ms)
+}
+
 const SPANS = [
   { unit: 'day', seconds: 86_400 },
   { unit: 'hour', seconds: 3_600 },

@@ -7,6 +7,7 @@ import { Audience } from '../analytics/audience.tsx'
 import { DayChart } from '../analytics/day-chart.tsx'
 import { Figures, sumWatched } from '../analytics/figures.tsx'
 import { HeatBar } from '../analytics/heat-bar.tsx'
+import { MinuteChart } from '../analytics/minute-chart.tsx'
 import { PeriodSelect, periodOf } from '../analytics/period.tsx'
 import { Quality } from '../analytics/quality.tsx'
 import { Retention } from '../analytics/retention.tsx'
@@ -42,6 +43,7 @@ export function VideoAnalyticsTab({ video }: { video: Schemas['Video'] }) {
           <Stack gap="lg">
             <Figures views={views} watched={sumWatched(perDay)} />
             <DayChart rows={perDay} viewers={viewers} period={period} />
+            <MinuteChart videoId={video.video_id} />
             <Retention
               watched={watched.views_per_duration}
               plays={watched.video_duration === 0 ? 0 : watched.video_plays}

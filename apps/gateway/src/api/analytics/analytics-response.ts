@@ -1,7 +1,7 @@
-import type { QualityDay, ViewerDay } from '@vitascope/proto/analytics/v1/insight'
+import type { MinuteCounts, QualityDay, ViewerDay } from '@vitascope/proto/analytics/v1/insight'
 import type { Counts, DayCounts, DimensionCounts, LanguageCounts, Period, VideoCounts, Watched } from '@vitascope/proto/analytics/v1/report'
 import { z } from 'zod'
-import { required, schema } from '../../server/schema/response-format.ts'
+import { formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
 
 const STEP = 5
 const BUCKETS = Array.from({ length: 100 / STEP + 1 }, (_, index) => String(index * STEP))
@@ -74,6 +74,16 @@ export const VideoListResponse = z.object({
 })
 export const ViewerDayResponse = z.object({ day, ...organisation, unique_viewers: schema.int('Number of distinct viewers.', 80) })
 export const VideoViewerDayResponse = z.object({ day, ...video, unique_viewers: schema.int('Number of distinct viewers.', 80) })
+const minute = {
+  minute: schema.timestamp('Start of the minute.').meta({ example: '2030-12-31 23:59:00' }),
+}
+const minuteCounters = {
+  player_loads: schema.int('Views whose first event arrived in this minute.', 3),
+  video_plays: schema.int('Views that started to play in this minute.', 2),
+  active_views: schema.int('Views of which an event arrived in this minute.', 12),
+}
+export const MinuteResponse = z.object({ ...minute, ...organisation, ...minuteCounters })
+export const VideoMinuteResponse = z.object({ ...minute, ...video, ...minuteCounters })
 export const QualityDayResponse = z.object({
   day,
   ...video,
@@ -161,6 +171,11 @@ export function videoListResponse(
 
 export function viewerDayResponse<Ids extends OrganisationIds>({ day, uniqueViewers }: ViewerDay, ids: Ids) {
   return { day, ...ids, unique_viewers: uniqueViewers }
+}
+
+export function minuteResponse<Ids extends OrganisationIds>({ startTime, playerLoads, videoPlays, activeViews }: MinuteCounts, ids: Ids) {
+  const counts = { player_loads: playerLoads, video_plays: videoPlays, active_views: activeViews }
+  return { minute: formatOptionalTimestamp(startTime), ...ids, ...counts }
 }
 
 export function qualityDayResponse(statistics: QualityDay, ids: VideoIds): z.input<typeof QualityDayResponse> {

@@ -5,9 +5,12 @@ import { id } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { schema } from '../../server/schema/response-format.ts'
 import {
+  MinuteResponse,
+  minuteResponse,
   periodResponse,
   QualityDayResponse,
   qualityDayResponse,
+  VideoMinuteResponse,
   VideoViewerDayResponse,
   ViewerDayResponse,
   viewerDayResponse,
@@ -88,6 +91,42 @@ export const getRealtime = route({
   },
 })
 
+const MINUTES = `Returns a row for each of the last 30 minutes, oldest first. The last row is the current minute, which is not over. An event
+counts in the minute in which it arrived, a few seconds after that. A view of which several events arrive in a minute is one active view.
+After a crash of the database, earlier minutes are 0.`
+
+export const listMinutes = route({
+  get: ['/analytics/realtime/:organisationId/per-minute'],
+  operationId: 'listViewsByMinute',
+  section,
+  access,
+  summary: 'Count views of the last 30 minutes',
+  description: MINUTES,
+  params: organisationParams,
+  response: z.array(MinuteResponse).length(30),
+  async handle({ params }, context) {
+    const organisationId = await reportedOrganisation(params.organisationId, context)
+    const { minutes } = await context.services.insights.listMinutes({ organisationId, videoId: '' }, context.call)
+    return minutes.map((row) => minuteResponse(row, { organisation_id: organisationId }))
+  },
+})
+
+export const listVideoMinutes = route({
+  get: ['/analytics/realtime/:organisationId/video/:videoId/per-minute'],
+  operationId: 'listVideoViewsByMinute',
+  section,
+  access,
+  summary: 'Count current views of a video by minute',
+  description: MINUTES,
+  params: videoParams,
+  response: z.array(VideoMinuteResponse).length(30),
+  async handle({ params: { organisationId: requestedId, videoId } }, context) {
+    const organisationId = await reportedOrganisation(requestedId, context)
+    const { minutes } = await context.services.insights.listMinutes({ organisationId, videoId }, context.call)
+    return minutes.map((row) => minuteResponse(row, { video_id: videoId, organisation_id: organisationId }))
+  },
+})
+
 export const listViewerDays = route({
   get: ['/analytics/viewers/:organisationId/per-day'],
   operationId: 'listViewersByDay',
@@ -160,7 +199,10 @@ export const listQualityDays = route({
   },
 })
 
-export const insightRoutes = [getHeatmap, getRealtime, listViewerDays, listVideoViewerDays, listQualityDays]
+export const insightRoutes = [
+  ...[getHeatmap, getRealtime, listMinutes, listVideoMinutes],
+  ...[listViewerDays, listVideoViewerDays, listQualityDays],
+]
 
 /** Returns viewers per day of one video, or of all videos if none is named. */
 async function viewerDays(
