@@ -50,6 +50,20 @@ export const analyticsRows: NounRows = {
     languageRow('GET /analytics/language/{organisation_id}', '/analytics/language', 'en'),
     languageRow('GET /analytics/language/subtitle/{organisation_id}', '/analytics/language/subtitle', 'de'),
     {
+      endpoint: 'GET /analytics/language/{organisation_id}/video/{video_id}',
+      async works(fixture) {
+        const { owner } = fixture
+        const { day, videoId } = await requireViews(fixture)
+        const path = `/analytics/language/${owner.organisationId}/video/${videoId}`
+        const record = { language: 'en', video_id: videoId, organisation_id: owner.organisationId, ...COUNTS }
+        await expectReport(fixture, `${path}?date_start=${day}&date_end=${day}`, (body) =>
+          expect(body).toEqual([{ ...record, date_start: day, date_end: day }]),
+        )
+        expect((await fixture.clients.system.get(`${path}?date_start=2012-01-01&date_end=2012-01-02`)).body).toEqual([])
+      },
+      rejectedCalls: (fixture) => rejectedReportCalls(fixture, (id, video) => `/analytics/language/${id}/video/${video}`),
+    },
+    {
       endpoint: 'GET /analytics/views/{id}',
       async works(fixture) {
         const { owner } = fixture
@@ -243,6 +257,24 @@ export const analyticsRows: NounRows = {
         await expectReport(fixture, path, (body) => expect(body).toEqual([record]))
       },
       rejectedCalls: (fixture) => rejectedReportCalls(fixture, (id, video) => `/analytics/viewers/${id}/video/${video}/per-day`),
+    },
+    {
+      endpoint: 'GET /analytics/qoe/{organisation_id}/per-day',
+      async works(fixture) {
+        const { owner } = fixture
+        const { day } = await requireViews(fixture)
+        const path = `/analytics/qoe/${owner.organisationId}/per-day?date_start=${day}&date_end=${day}`
+        await expectReport<EventFields[]>(fixture, path, (body) => {
+          expect(body).toMatchObject([{ day, organisation_id: owner.organisationId }])
+          for (const name of ['views', 'started_views', 'stalled_views', 'stalls', 'error_views'])
+            expect(Number(body[0]?.[name])).toBeGreaterThanOrEqual(1)
+          expect(body[0]).not.toHaveProperty('video_id')
+        })
+      },
+      async rejectedCalls(fixture) {
+        const path = `/analytics/qoe/${fixture.owner.organisationId}/per-day`
+        return [...(await rejectedReportCalls(fixture, (id) => `/analytics/qoe/${id}/per-day`)), ...rejectedPageCalls(path)]
+      },
     },
     {
       endpoint: 'GET /analytics/qoe/{organisation_id}/video/{video_id}/per-day',

@@ -87,7 +87,7 @@ describe('an event', () => {
     )
     expect(await fixture.send(sent)).toMatchObject({ accepted: 7 })
     await fixture.settled()
-    const { languages } = await fixture.reports.listLanguages({ organisationId: '', period: allDays }, as('uploader', '77'))
+    const { languages } = await fixture.reports.listLanguages({ organisationId: '', videoId: '', period: allDays }, as('uploader', '77'))
     expect(languages.map(({ language, counts: c }) => [language, c?.playerLoads]).sort()).toEqual([
       ['', 3],
       ['de', 1],

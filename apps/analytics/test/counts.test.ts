@@ -317,13 +317,12 @@ async function expectCounts(
     }))
   for (const some of [[], videoIds])
     expect((await reports.listDays({ ...requested, ...rest, videoIds: some, detailed: true }, call)).days).toEqual(viewingDays(views))
-  for (const [by, list] of [
-    ['language', (await reports.listLanguages(requested, call)).languages],
-    ['subtitle', (await reports.listSubtitles(requested, call)).languages],
-  ] as const) {
-    const expected = [...Map.groupBy(views, (view) => view[by])].map(([language, some]) => ({ language, counts: countViews(some) }))
-    expect(new Set(list.map((row) => JSON.stringify(row)))).toEqual(new Set(expected.map((row) => JSON.stringify(row))))
-  }
+  const countByLanguage = (by: 'language' | 'subtitle', some: ModelView[]) =>
+    new Map([...Map.groupBy(some, (view) => view[by])].map(([language, same]) => [language, countViews(same)]))
+  const toMap = (rows: readonly { language: string; counts: unknown }[]) => new Map(rows.map((row) => [row.language, row.counts]))
+  const readLanguages = async (videoId: string) => toMap((await reports.listLanguages({ ...requested, videoId }, call)).languages)
+  expect(await readLanguages('')).toEqual(countByLanguage('language', views))
+  expect(toMap((await reports.listSubtitles(requested, call)).languages)).toEqual(countByLanguage('subtitle', views))
   const readDimension = async (by: 'device' | 'referrer', videoId: string) => {
     const dimension = by === 'device' ? ('DIMENSION_DEVICE' as const) : ('DIMENSION_REFERRER' as const)
     const { values } = await reports.listDimension({ ...requested, videoId, dimension }, call)
@@ -333,6 +332,9 @@ async function expectCounts(
     new Map([...Map.groupBy(some, (view) => view[by])].map(([value, same]) => [value, countViews(same)]))
   for (const by of ['device', 'referrer'] as const) expect(await readDimension(by, '')).toEqual(countBy(by, views))
   expect((await insights.listViewerDays({ ...requested, ...rest, videoId: '' }, call)).days).toEqual(countViewers(views))
+  const measure = (some: ModelView[]) =>
+    byDay(some).flatMap(({ day, views: ofDay }) => (computeQuality(ofDay).views > 0 ? [{ day, ...computeQuality(ofDay) }] : []))
+  expect((await insights.listQualityDays({ ...requested, ...rest, videoId: '' }, call)).days).toEqual(measure(views))
   const { videos } = await reports.listVideos({ ...requested, ...rest, videoIds: [], languages: [], detailed: true }, call)
   expect(videos.map(({ videoId }) => videoId).sort()).toEqual([...new Set(views.map(({ videoId }) => videoId))].sort())
 
@@ -352,10 +354,8 @@ async function expectCounts(
     if (own.some(({ played }) => played)) expect({ watched, rewatched, cellSeconds }).toEqual(computeHeat(own, duration))
     else expect({ watched, rewatched }).toEqual({ watched: [], rewatched: [] })
     const quality = (await insights.listQualityDays({ ...ofVideo, ...rest }, call)).days
-    const measured = byDay(own).flatMap(({ day, views: some }) =>
-      computeQuality(some).views > 0 ? [{ day, ...computeQuality(some) }] : [],
-    )
-    expect(quality).toEqual(measured)
+    expect(quality).toEqual(measure(own))
+    expect(await readLanguages(videoId)).toEqual(countByLanguage('language', own))
     expect((await insights.listViewerDays({ ...ofVideo, ...rest }, call)).days).toEqual(countViewers(own))
     for (const by of ['device', 'referrer'] as const) expect(await readDimension(by, videoId)).toEqual(countBy(by, own))
     const german = own.filter((view) => view.language === 'de')

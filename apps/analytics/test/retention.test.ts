@@ -72,7 +72,8 @@ async function allReports(videoId: string) {
     exported,
     views: await reports.getViews({ ...requested, videoIds: [] }, user),
     days: await reports.listDays({ ...requested, ...rest, videoIds: [], detailed: true }, user),
-    languages: await reports.listLanguages(requested, user),
+    languages: await reports.listLanguages({ ...requested, videoId: '' }, user),
+    videoLanguages: await reports.listLanguages(ofVideo, user),
     subtitles: await reports.listSubtitles(requested, user),
     videos: await reports.listVideos({ ...requested, ...rest, videoIds: [], languages: [], detailed: true }, user),
     video: await reports.getVideo(ofVideo, user),
@@ -81,6 +82,7 @@ async function allReports(videoId: string) {
     heatmap: await insights.getHeatmap(ofVideo, user),
     viewers: await insights.listViewerDays({ ...ofVideo, ...rest }, user),
     quality: await insights.listQualityDays({ ...ofVideo, ...rest }, user),
+    allQuality: await insights.listQualityDays({ ...requested, videoId: '', ...rest }, user),
   }
 }
 const viewIds = async () => new Set((await fixture.db.query<{ view_id: string }>('select view_id from view')).map((row) => row.view_id))

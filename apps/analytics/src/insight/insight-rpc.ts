@@ -44,10 +44,15 @@ export function insightHandlers({
       const { rows, nextPageToken } = await pageByDay(request, (page) => insights.listViewerDays(organisationId, videoId, period, page))
       return { days: rows, nextPageToken }
     },
-    async listQualityDays({ organisationId, videoId, period: requestedPeriod, ...request }, { principal }) {
-      await requireOwnVideo(videos, resolveReportedOrganisation(principal, organisationId), videoId)
+    async listQualityDays({ organisationId: requestedId, videoId, period: requestedPeriod, ...request }, { principal }) {
+      const organisationId = resolveReportedOrganisation(principal, requestedId)
+      if (videoId !== '') await requireOwnVideo(videos, organisationId, videoId)
       const period = readPeriod(requestedPeriod)
-      const { rows, nextPageToken } = await pageByDay(request, (page) => insights.listQualityDays(videoId, period, page))
+      const { rows, nextPageToken } = await pageByDay(request, (page) =>
+        videoId === ''
+          ? insights.listOrganisationQualityDays(organisationId, period, page)
+          : insights.listQualityDays(videoId, period, page),
+      )
       return {
         days: rows.map(({ day, views, started, startupMs, stalled, stalls, stalledMs, switches, failed }) => ({
           ...{ day, views, stalls, stalledMs, switches },

@@ -47,6 +47,8 @@ export interface InsightStore {
     page: PagePosition,
   ): Promise<{ day: string; uniqueViewers: number }[]>
   listQualityDays(videoId: string, period: Period, page: PagePosition): Promise<QualityDay[]>
+  /** Reads a row for each video and day, because the rows of organisations have no quality: about 0.1 s for 70,000 rows. */
+  listOrganisationQualityDays(organisationId: string, period: Period, page: PagePosition): Promise<QualityDay[]>
   /** Removes up to `limit` live views without an event in the last five minutes, and returns their number. */
   removeInactiveViews(limit: number): Promise<number>
   /** Removes up to `limit` rows of minutes that are not listed any more, and returns their number. */
@@ -129,6 +131,24 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
          where video_id = $1 and day between $2 and $3 and day > $4 and views > 0 order by day limit $5 offset $6`,
         [videoId, dateStart, dateEnd, after, limit, skip],
       )
+      return rows.map(toQualityDay)
+    },
+    async listOrganisationQualityDays(organisationId, { dateStart, dateEnd }, { after, limit, skip }) {
+      // One range of the primary key of `video_quality` for each video of the organisation. Parallel workers would
+      // delay all other requests, and hash and merge joins would read the rows of all organisations.
+      const rows = await db.readOnly(async (query) => {
+        await query(
+          `select set_config('max_parallel_workers_per_gather', '0', true), set_config('enable_hashjoin', 'off', true),
+             set_config('enable_mergejoin', 'off', true)`,
+        )
+        return await query<QualityRow>(
+          `select day::text as date, ${QUALITY_NAMES.map((name) => `sum(${name}) as ${name}`).join(', ')}
+           from video join video_quality using (video_id)
+           where organisation_id = $1 and day between $2 and $3 and day > $4
+           group by day having sum(views) > 0 order by day limit $5 offset $6`,
+          [organisationId, dateStart, dateEnd, after, limit, skip],
+        )
+      })
       return rows.map(toQualityDay)
     },
     async removeInactiveViews(limit) {

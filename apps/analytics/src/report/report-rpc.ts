@@ -23,17 +23,20 @@ export function reportHandlers({
   reports: ReportStore
   videos: VideoDirectory
 }): Handlers<typeof ReportServiceService> {
-  const listByLanguage = async (
-    { reports: store, by: column }: { reports: ReportStore; by: 'language' | 'subtitle' },
-    ...[request, call]: LanguageCall
-  ) => {
-    const organisationId = resolveReportedOrganisation(call.principal, request.organisationId)
-    const period = readPeriod(request.period)
-    return { languages: await store.listLanguages(organisationId, period, column), period }
-  }
   return {
-    listLanguages: (request, call) => listByLanguage({ reports, by: 'language' }, request, call),
-    listSubtitles: (request, call) => listByLanguage({ reports, by: 'subtitle' }, request, call),
+    async listLanguages({ organisationId: requestedId, videoId, period: requestedPeriod }, { principal }) {
+      const organisationId = resolveReportedOrganisation(principal, requestedId)
+      if (videoId !== '') await requireOwnVideo(videos, organisationId, videoId)
+      const period = readPeriod(requestedPeriod)
+      const languages =
+        videoId === '' ? reports.listLanguages(organisationId, period, 'language') : reports.listVideoLanguages(videoId, period)
+      return { languages: await languages, period }
+    },
+    async listSubtitles({ organisationId: requestedId, period: requestedPeriod }, { principal }) {
+      const organisationId = resolveReportedOrganisation(principal, requestedId)
+      const period = readPeriod(requestedPeriod)
+      return { languages: await reports.listLanguages(organisationId, period, 'subtitle'), period }
+    },
     async listDimension({ organisationId: requestedId, videoId, period: requestedPeriod, dimension: requestedDimension }, { principal }) {
       const organisationId = resolveReportedOrganisation(principal, requestedId)
       if (videoId !== '') await requireOwnVideo(videos, organisationId, videoId)
@@ -107,8 +110,6 @@ export function reportHandlers({
     },
   }
 }
-
-type LanguageCall = Parameters<Handlers<typeof ReportServiceService>['listLanguages']>
 
 /** Returns the video. Throws VIDEO_NOT_FOUND if it is unknown or belongs to another organisation. */
 export async function requireOwnVideo(videos: VideoDirectory, organisationId: string, videoId: string): Promise<Video> {

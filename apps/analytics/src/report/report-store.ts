@@ -30,6 +30,7 @@ export interface WatchedVideo extends CountedVideo {
 
 export interface ReportStore {
   listLanguages(organisationId: string, period: Period, column: 'language' | 'subtitle'): Promise<{ language: string; counts: Counts }[]>
+  listVideoLanguages(videoId: string, period: Period): Promise<{ language: string; counts: Counts }[]>
   /** Returns the values of a dimension in all videos of the organisation, or in one video. */
   listDimension(of: DimensionOwner, period: Period, dimension: Dimension): Promise<{ value: string; counts: Counts }[]>
   getOrganisationTotal(organisationId: string, period: Period): Promise<Counts>
@@ -92,6 +93,14 @@ export function createReportStore(db: Db): ReportStore {
         `select ${column} as language, ${SUMS} from organisation_day where organisation_id = $1 and day between $2 and $3
          group by 1 having sum(loads) > 0 order by sum(loads) desc, 1 limit ${MAX_LANGUAGES}`,
         [organisationId, dateStart, dateEnd],
+      )
+      return rows.map((row) => ({ language: row.language, counts: toCounts(row) }))
+    },
+    async listVideoLanguages(videoId, { dateStart, dateEnd }) {
+      const rows = await withoutParallelWorkers<SumRow & { language: string }>(
+        `select language, ${SUMS} from video_day where video_id = $1 and day between $2 and $3
+         group by 1 having sum(loads) > 0 order by sum(loads) desc, 1 limit ${MAX_LANGUAGES}`,
+        [videoId, dateStart, dateEnd],
       )
       return rows.map((row) => ({ language: row.language, counts: toCounts(row) }))
     },

@@ -10,6 +10,7 @@ import { Audience } from './audience.tsx'
 import { DayChart } from './day-chart.tsx'
 import { Figures, sumWatched } from './figures.tsx'
 import { MinuteChart } from './minute-chart.tsx'
+import { OrganisationQuality } from './organisation-quality.tsx'
 import { PeriodSelect, periodOf } from './period.tsx'
 import { VideoRanking } from './video-ranking.tsx'
 
@@ -69,8 +70,9 @@ export function AnalyticsPage() {
                 empty={t('analytics.noneLive')}
                 rows={live.data?.videos.slice(0, TOP_VIDEOS) ?? []}
               />
+              <VideoRanking title={t('analytics.topVideos')} empty={t('analytics.none')} rows={top} />
+              <OrganisationQuality days={days} />
             </SimpleGrid>
-            <VideoRanking title={t('analytics.topVideos')} empty={t('analytics.none')} rows={top} />
             <Audience days={days} />
           </Stack>
         )}

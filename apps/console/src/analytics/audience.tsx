@@ -22,14 +22,14 @@ interface Row {
   video_plays: number
 }
 
-/** Views by each dimension, of one video or of all videos. Only those of all videos have languages. */
+/** Views by each dimension, of one video or of all videos. Subtitles are counted for all videos together only. */
 export function Audience({ days, videoId }: { days: number; videoId?: string }) {
   const { t } = useTranslation()
   const { organisationId } = useSession()
   const [tab, setTab] = useState<Tab>('device')
   const period = periodOf(days)
   const rows = useRows(tab, days, videoId)
-  const tabs: readonly Tab[] = videoId === undefined ? [...DIMENSIONS, ...LANGUAGES] : DIMENSIONS
+  const tabs: readonly Tab[] = videoId === undefined ? [...DIMENSIONS, ...LANGUAGES] : [...DIMENSIONS, 'languages']
   return (
     <Paper withBorder p="md" component="section">
       <Group justify="space-between" align="baseline">
@@ -70,7 +70,11 @@ function useRows(tab: Tab, days: number, videoId: string | undefined) {
       const period = periodOf(days)
       if (!isDimension(tab)) {
         const operation = tab === 'languages' ? 'listViewsByAudioLanguage' : 'listViewsBySubtitleLanguage'
-        return (await api.call(operation, { path, query: period, signal })).map(({ language, ...row }) => ({ ...row, value: language }))
+        const languages =
+          videoId === undefined
+            ? await api.call(operation, { path, query: period, signal })
+            : await api.call('listVideoViewsByAudioLanguage', { path: { ...path, video_id: videoId }, query: period, signal })
+        return languages.map(({ language, ...row }) => ({ ...row, value: language }))
       }
       const query = { ...period, dimension: tab }
       if (videoId === undefined) return await api.call('listViewsByDimension', { path, query, signal })

@@ -4,9 +4,9 @@ import { useTranslation } from 'react-i18next'
 import { FigureGrid } from '../layout/figure-grid.tsx'
 import { formatNumber, formatShare } from '../layout/format.ts'
 
-type QualityDay = Result<'listVideoQualityByDay'>[number]
+type QualityDay = Omit<Result<'listVideoQualityByDay'>[number], 'video_id'>
 
-/** Playback quality of a video in a period. */
+/** Playback quality of a video, or of all videos, in a period. */
 export function Quality({ days }: { days: readonly QualityDay[] }) {
   const { t } = useTranslation()
   const sum = (read: (day: QualityDay) => number) => days.reduce((total, day) => total + read(day), 0)

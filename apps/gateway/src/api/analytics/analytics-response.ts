@@ -36,12 +36,9 @@ const viewingTime = {
   average_viewing_time: z.number().meta({ description: 'Mean number of seconds watched. 0 if there are no plays.', example: 7.64 }),
 }
 
-export const LanguageResponse = z.object({
-  language: schema.text('Language that players reported. Empty for views without a language.', 'en'),
-  ...organisation,
-  ...counters,
-  ...period,
-})
+const language = { language: schema.text('Language that players reported. Empty for views without a language.', 'en') }
+export const LanguageResponse = z.object({ ...language, ...organisation, ...counters, ...period })
+export const VideoLanguageResponse = z.object({ ...language, ...video, ...counters, ...period })
 const dimension = {
   dimension: schema.text('Name of the dimension.', 'country'),
   value: schema.text('Value of the dimension. Empty for an unknown country or referrer.', 'DE'),
@@ -84,9 +81,7 @@ const minuteCounters = {
 }
 export const MinuteResponse = z.object({ ...minute, ...organisation, ...minuteCounters })
 export const VideoMinuteResponse = z.object({ ...minute, ...video, ...minuteCounters })
-export const QualityDayResponse = z.object({
-  day,
-  ...video,
+const quality = {
   views: schema.int('Views that reported playback quality.'),
   started_views: schema.int('Views that reported their startup time.'),
   average_startup_ms: z.number().meta({ description: 'Mean startup time. 0 if no view reported one.' }),
@@ -95,7 +90,9 @@ export const QualityDayResponse = z.object({
   stalled_ms: schema.int('Stalled time of all views together, in milliseconds.'),
   switches: schema.int('Number of rendition switches of all views together.'),
   error_views: schema.int('Views that ended with an error.'),
-})
+}
+export const QualityDayResponse = z.object({ day, ...video, ...quality })
+export const OrganisationQualityDayResponse = z.object({ day, ...organisation, ...quality })
 
 /** Ids that each record of a report repeats. */
 export interface VideoIds {
@@ -127,12 +124,8 @@ function bucketsResponse(counts: readonly number[]): Record<string, number> {
   return Object.fromEntries(BUCKETS.map((bucket, index) => [bucket, counts[index] ?? 0]))
 }
 
-export function languageResponse(
-  { language, counts }: LanguageCounts,
-  ids: OrganisationIds,
-  days: Period,
-): z.input<typeof LanguageResponse> {
-  return { language, ...ids, ...countersResponse(counts), ...periodResponse(days) }
+export function languageResponse<Ids extends OrganisationIds>({ language: code, counts }: LanguageCounts, ids: Ids, days: Period) {
+  return { language: code, ...ids, ...countersResponse(counts), ...periodResponse(days) }
 }
 
 export function dimensionResponse<Ids extends OrganisationIds>(
@@ -178,7 +171,7 @@ export function minuteResponse<Ids extends OrganisationIds>({ startTime, playerL
   return { minute: formatOptionalTimestamp(startTime), ...ids, ...counts }
 }
 
-export function qualityDayResponse(statistics: QualityDay, ids: VideoIds): z.input<typeof QualityDayResponse> {
+export function qualityDayResponse<Ids extends OrganisationIds>(statistics: QualityDay, ids: Ids) {
   return {
     day: statistics.day,
     ...ids,

@@ -1,3 +1,4 @@
+import type { Period } from '@vitascope/proto/analytics/v1/report'
 import { z } from 'zod'
 import { Reply } from '../../server/route/reply.ts'
 import { type Context, route } from '../../server/route/route.ts'
@@ -7,6 +8,7 @@ import { schema } from '../../server/schema/response-format.ts'
 import {
   MinuteResponse,
   minuteResponse,
+  OrganisationQualityDayResponse,
   periodResponse,
   QualityDayResponse,
   qualityDayResponse,
@@ -181,17 +183,8 @@ export const listQualityDays = route({
   async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
     const period = readPeriod(query)
     const organisationId = await reportedOrganisation(requestedId, context)
-    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
-      const request = { organisationId, videoId, period, ...page }
-      const { days, nextPageToken } = await context.services.insights.listQualityDays(request, context.call)
-      return { rows: days, nextPageToken }
-    })
     const path = `/analytics/qoe/${organisationId}/video/${videoId}/per-day`
-    const link = nextLink(context.publicUrl, path, {
-      ...query,
-      nextCursor,
-      query: { date_start: query.date_start, date_end: query.date_end },
-    })
+    const { rows, link } = await qualityDays({ organisationId, videoId, period }, query, context, path)
     return new Reply(
       rows.map((row) => qualityDayResponse(row, { video_id: videoId, organisation_id: organisationId })),
       { headers: link },
@@ -199,10 +192,51 @@ export const listQualityDays = route({
   },
 })
 
+export const listOrganisationQualityDays = route({
+  get: ['/analytics/qoe/:organisationId/per-day'],
+  operationId: 'listQualityByDay',
+  section,
+  access,
+  summary: 'Read playback quality by day',
+  description: `Returns a row for each day with views that reported playback quality, oldest first. Reads a row for each video and day, so it
+runs like the other detailed reports: one at a time for an organisation.`,
+  errorCodes: { too_many_reports: 'The organisation has one active report and three waiting reports. Wait for their responses.' },
+  params: organisationParams,
+  query: listQuery,
+  response: z.array(OrganisationQualityDayResponse),
+  async handle({ params, query }, context) {
+    const period = readPeriod(query)
+    const organisationId = await reportedOrganisation(params.organisationId, context)
+    const path = `/analytics/qoe/${organisationId}/per-day`
+    const { rows, link } = await context.services.reportQueue.run(organisationId, context.call, (call) =>
+      qualityDays({ organisationId, videoId: '', period }, query, { ...context, call }, path),
+    )
+    return new Reply(
+      rows.map((row) => qualityDayResponse(row, { organisation_id: organisationId })),
+      { headers: link },
+    )
+  },
+})
+
 export const insightRoutes = [
   ...[getHeatmap, getRealtime, listMinutes, listVideoMinutes],
-  ...[listViewerDays, listVideoViewerDays, listQualityDays],
+  ...[listViewerDays, listVideoViewerDays, listQualityDays, listOrganisationQualityDays],
 ]
+
+/** Returns a page of the playback quality of one video, or of all videos if none is named. */
+async function qualityDays(
+  request: { organisationId: string; videoId: string; period: Period },
+  query: z.output<typeof listQuery>,
+  { services, call, publicUrl }: Pick<Context, 'services' | 'call' | 'publicUrl'>,
+  path: string,
+) {
+  const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
+    const { days, nextPageToken } = await services.insights.listQualityDays({ ...request, ...page }, call)
+    return { rows: days, nextPageToken }
+  })
+  const { date_start, date_end } = query
+  return { rows, link: nextLink(publicUrl, path, { ...query, nextCursor, query: { date_start, date_end } }) }
+}
 
 /** Returns viewers per day of one video, or of all videos if none is named. */
 async function viewerDays(

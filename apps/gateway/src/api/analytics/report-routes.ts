@@ -14,6 +14,7 @@ import {
   languageResponse,
   periodResponse,
   VideoDayResponse,
+  VideoLanguageResponse,
   VideoListResponse,
   VideoResponse,
   ViewsResponse,
@@ -61,8 +62,26 @@ export const listLanguages = route({
   async handle({ params, query }, context) {
     const period = readLanguagePeriod(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
-    const report = await context.services.reports.listLanguages({ organisationId, period }, context.call)
+    const report = await context.services.reports.listLanguages({ organisationId, videoId: '', period }, context.call)
     return report.languages.map((language) => languageResponse(language, { organisation_id: organisationId }, period))
+  },
+})
+
+export const listVideoLanguages = route({
+  get: ['/analytics/language/:organisationId/video/:videoId'],
+  operationId: 'listVideoViewsByAudioLanguage',
+  section,
+  access,
+  summary: 'Count views of a video by language',
+  description: 'Returns the 1,000 audio languages with most player loads, in decreasing order.',
+  params: videoParams,
+  query: z.object(periodQuery),
+  response: z.array(VideoLanguageResponse),
+  async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
+    const period = readPeriod(query)
+    const organisationId = await reportedOrganisation(requestedId, context)
+    const report = await context.services.reports.listLanguages({ organisationId, videoId, period }, context.call)
+    return report.languages.map((language) => languageResponse(language, { video_id: videoId, organisation_id: organisationId }, period))
   },
 })
 
@@ -256,7 +275,10 @@ export const getDurationViewed = route({
   },
 })
 
-export const reportRoutes = [listLanguages, listSubtitles, getViews, listDays, listVideos, getVideo, listVideoDays, getDurationViewed]
+export const reportRoutes = [
+  ...[listLanguages, listVideoLanguages, listSubtitles],
+  ...[getViews, listDays, listVideos, getVideo, listVideoDays, getDurationViewed],
+]
 
 /**
  * Queues only detailed reports and those of chosen videos. They read one row per video and day, other
