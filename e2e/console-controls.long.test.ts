@@ -104,7 +104,7 @@ describeInBrowser('every control of the console sends a request or changes the p
   test.each(PAGES)(
     '%s',
     async (path) => {
-      const scope = path.includes('tab=') ? page.getByRole('tabpanel').last() : page.locator('main')
+      const scope = path.includes('tab=') ? page.getByRole('tabpanel').first() : page.locator('main')
       const { used, dead } = await walkControls({ page, open: () => open(path), scope })
       expect(used).not.toEqual([])
       expect(dead).toEqual([])
