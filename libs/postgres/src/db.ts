@@ -89,6 +89,7 @@ const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
 export function openPostgres(options: PostgresOptions): Db {
   const open = () => openPool(options)
   const [queryPool, transactionPool] = [open(), open()]
+  const logChange = createOutageLog(options)
 
   return {
     query: (text, values = []) => run(queryPool, text, values),
@@ -101,12 +102,29 @@ export function openPostgres(options: PostgresOptions): Db {
     ping: async () => {
       try {
         await ping(queryPool, options.failovers)
+        logChange()
         return true
-      } catch {
+      } catch (error) {
+        logChange(error)
         return false
       }
     },
     close: () => Promise.all([queryPool.end(), transactionPool.end()]).then(() => {}),
+  }
+}
+
+/**
+ * Returns a function that logs the first failed check of an outage, and its end. Requests of that time fail with
+ * `unavailable`, which is not logged for each of them.
+ */
+function createOutageLog({ log, schema }: PostgresOptions): (error?: unknown) => void {
+  let hasFailed = false
+  return (error) => {
+    const fails = error !== undefined
+    if (fails === hasFailed) return
+    hasFailed = fails
+    if (fails) log.error({ err: error, schema }, 'the database does not respond')
+    else log.info({ schema }, 'the database responds again')
   }
 }
 

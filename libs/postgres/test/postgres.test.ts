@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createLogger } from '@vitascope/telemetry'
-import { createTestDatabase } from '@vitascope/testing'
+import { createTestDatabase, startFaultProxy } from '@vitascope/testing'
 import { type Db, openPostgres, withIdempotency } from '../src/index.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
@@ -281,6 +281,26 @@ describe('a connection that silently stopped responding', () => {
     },
     10_000,
   )
+})
+
+test('the log has the start and the end of an outage, and not each failed check', async () => {
+  const lines: string[] = []
+  const note = (_: object, msg: string) => void lines.push(msg)
+  const recorder = { info: note, error: note, warn: () => {}, debug: () => {} } as unknown as typeof log
+  const proxy = await startFaultProxy(new URL(url).host)
+  const proxiedUrl = new URL(url)
+  proxiedUrl.host = proxy.address
+  const proxiedDb = openPostgres({ url: proxiedUrl.href, schema: 'thing', log: recorder })
+  const { target } = proxy
+  expect(await proxiedDb.ping()).toBe(true)
+  proxy.target = '127.0.0.1:1'
+  proxy.drop()
+  for (let check = 0; check < 3; check++) expect(await proxiedDb.ping()).toBe(false)
+  proxy.target = target
+  for (let check = 0; check < 2; check++) expect(await proxiedDb.ping()).toBe(true)
+  expect(lines).toEqual(['the database does not respond', 'the database responds again'])
+  await proxiedDb.close()
+  await proxy.close()
 })
 
 /** Returns a proxy to the database that can stop forwarding data. */

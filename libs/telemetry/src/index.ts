@@ -1,5 +1,6 @@
 export { createKeyFileReports, type KeyFileReports } from './key-file-reports.ts'
 export { createLogger, type Logger } from './log.ts'
+export { createLogLimit, type LogLimit } from './log-limit.ts'
 export { createMetrics, type Metrics, observeConnections, observeStorage, serveMetrics } from './metrics.ts'
 export { startTracing } from './start-tracing.ts'
 export {
