@@ -88,7 +88,7 @@ export function createGrpcServer(options: {
     ...MESSAGE_LIMITS,
     'grpc.max_connection_age_ms': (serve.connectionSeconds ?? 120) * 1_000,
     'grpc.max_connection_age_grace_ms': (serve.connectionGraceSeconds ?? 600) * 1_000,
-    interceptors: callerInterceptors(identity, options.metrics),
+    interceptors: callerInterceptors(identity, options),
   })
   // Both servers respond from the same health state.
   const probes = serve.healthListen === undefined ? undefined : new Server(MESSAGE_LIMITS)

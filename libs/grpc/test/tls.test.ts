@@ -20,8 +20,9 @@ beforeAll(async () => {
   authority = await createTestAuthority()
 })
 
-async function serve(identity: Identity | undefined, serveSettings?: ServeSettings) {
-  const server = createGrpcServer({ principals: testPrincipals(), identity, serve: serveSettings, log, metrics: createMetrics('test') })
+async function serve(identity: Identity | undefined, serveSettings?: ServeSettings, serverLog = log) {
+  const options = { principals: testPrincipals(), identity, serve: serveSettings, metrics: createMetrics('test') }
+  const server = createGrpcServer({ ...options, log: serverLog })
   server.implement(GET, { getVideo: async () => GetVideoResponse.create() })
   server.implement(
     { writeVideo: { ...WRITE.writeVideo, path: '/test.Writes/WriteVideo' } },
@@ -50,6 +51,21 @@ test('a caller that is listed is accepted, and any other is rejected for every m
   const worker = await openTestIdentity(await authority.issue(['worker', 'gateway.example.org', '*.gateway']))
   expect(await caller(address, gateway.identity).ask()).toEqual(GetVideoResponse.create())
   await expect(caller(address, worker.identity).ask()).rejects.toThrow('PERMISSION_DENIED')
+})
+
+test('the log has the names and the address of a rejected caller once, and not for each of its calls', async () => {
+  const lines: object[] = []
+  const recorder = { warn: (fields: object) => void lines.push(fields) } as unknown as typeof log
+  const catalogue = await openTestIdentity(await authority.issue(['catalogue']), ['gateway'])
+  const { address } = await serve(catalogue.identity, undefined, recorder)
+  const worker = caller(address, (await openTestIdentity(await authority.issue(['worker', 'gateway.example.org']))).identity)
+  const auth = caller(address, (await openTestIdentity(await authority.issue(['auth']))).identity)
+  for (const { ask } of [worker, worker, auth]) await expect(ask()).rejects.toThrow('PERMISSION_DENIED')
+  const line = { address: expect.stringMatching(/^127[.]0[.]0[.]1:\d+$/), method: VideoServiceService.getVideo.path, calls: 1 }
+  expect(lines).toEqual([
+    { ...line, names: 'DNS:worker, DNS:gateway.example.org' },
+    { ...line, names: 'DNS:auth' },
+  ])
 })
 
 test('without a list, every caller with a certificate of the authority is accepted', async () => {

@@ -9,7 +9,7 @@ import {
   type ServerInterceptor,
   status,
 } from '@grpc/grpc-js'
-import type { Metrics } from '@vitascope/telemetry'
+import { createLogLimit, type Logger, type Metrics } from '@vitascope/telemetry'
 import type { Certificates } from './certificates.ts'
 import type { Identity, Peer } from './identity.ts'
 
@@ -31,14 +31,30 @@ export function channelCredentials(peer: Peer | undefined): { credentials: Chann
   }
 }
 
-/** Returns interceptors that reject calls of services that are not allowed, before they read any part of the call. */
-export function callerInterceptors(identity: Identity | undefined, metrics: Metrics): ServerInterceptor[] {
+const REJECTION_LOG_MS = 60_000
+
+/**
+ * Returns interceptors that reject calls of services that are not allowed, before they read any part of the call. A log
+ * line per minute and names has the names in the certificate of the caller, and its address.
+ */
+export function callerInterceptors(
+  identity: Identity | undefined,
+  { log, metrics }: { log: Logger; metrics: Metrics },
+): ServerInterceptor[] {
   if (!identity || identity.isOpenToAll) return []
+  const limitLog = createLogLimit(REJECTION_LOG_MS)
   const rejectedCalls = metrics.counter('vitascope_tls_rejected_calls_total', 'Rejected calls from services that may not call this one')
   const mayCall = cachePerConnection((call) => identity.mayCall(call.getAuthContext().sslPeerCertificate))
   return [
-    (_method, call) => {
+    (method, call) => {
       if (mayCall(call)) return new ServerInterceptingCall(call)
+      const names = call.getAuthContext().sslPeerCertificate?.subjectaltname ?? ''
+      limitLog(names, (calls) =>
+        log.warn(
+          { names, address: call.getPeer(), method: method.path, calls },
+          'rejected calls: the certificate names no permitted caller',
+        ),
+      )
       return new ServerInterceptingCall(call, {
         start: (next) =>
           next({
