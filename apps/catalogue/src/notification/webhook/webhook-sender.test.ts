@@ -41,9 +41,9 @@ async function subscribe(url: string, organisationId = '1', events: string[] = [
   return { ...webhook, secret, key: { scope: null, webhookId: webhook.webhookId } }
 }
 
-function createSender(policy = sourcePolicy({ allow })) {
+function createSender(policy = sourcePolicy({ allow }), log = testLog) {
   const cipher = createSecretCipher(masterKeys)
-  const sender = createWebhookSender({ store: createSendingStore(catalogue.db), cipher, policy, log: testLog })
+  const sender = createWebhookSender({ store: createSendingStore(catalogue.db), cipher, policy, log })
   senders.push(sender)
   sender.start()
   return sender
@@ -112,6 +112,26 @@ test('a forbidden address is never contacted', async () => {
   }
   await senders.splice(0)[0]?.stop()
   expect(canary.state.connections).toBe(0)
+})
+
+test('the first failed attempt of a webhook is logged with its response or its reason, and the next ones of that minute are not', async () => {
+  const failing = await createReceiver(() => 503)
+  const { key } = await subscribe(failing.url)
+  const closed = await startReceiver()
+  await closed.close()
+  const silent = await subscribe(closed.url, '2')
+  const lines: object[] = []
+  const log = { warn: (fields: object, msg: string) => void lines.push({ ...fields, msg }) } as unknown as typeof testLog
+  await catalogue.upload()
+  await catalogue.upload()
+  await catalogue.upload({}, { organisationId: '2' })
+  createSender(undefined, log)
+  await waitFor(() => failing.state.calls >= 2 && lines.length >= 2)
+  const line = { delivery_id: expect.any(String), attempt: 1, failures: 1, msg: 'webhook attempt failed; retrying' }
+  expect(lines).toHaveLength(2)
+  expect(lines).toContainEqual({ ...line, webhook_id: key.webhookId, organisation_id: '1', status: 503, reason: undefined })
+  const reason = expect.stringContaining('127.0.0.1')
+  expect(lines).toContainEqual({ ...line, webhook_id: silent.key.webhookId, organisation_id: '2', status: undefined, reason })
 })
 
 test('redirects are not followed', async () => {

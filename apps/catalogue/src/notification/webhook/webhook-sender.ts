@@ -1,6 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { guardedPost, isSourceError, type SourcePolicy } from '@vitascope/fetch'
-import { type ActiveSpan, currentTraceparent, type Logger, type SpanDescription, TRACEPARENT, tracedFrom } from '@vitascope/telemetry'
+import {
+  type ActiveSpan,
+  createLogLimit,
+  currentTraceparent,
+  type Logger,
+  type LogLimit,
+  type SpanDescription,
+  TRACEPARENT,
+  tracedFrom,
+} from '@vitascope/telemetry'
 import type { BusyReceivers, Sending, SendingStore } from './sending-store.ts'
 import { createSignedHeaders, type SecretCipher } from './webhook-secret.ts'
 
@@ -18,6 +27,8 @@ const MAX_PER_ORGANISATION = 16
 const POLL_MS = 500
 const CALL_TIMEOUT_MS = 10_000
 const GRACE_MS = 2_000
+/** Failed attempts of a webhook are logged at most once in this time. */
+const FAILURE_LOG_MS = 60_000
 
 interface Sender {
   store: SendingStore
@@ -26,7 +37,8 @@ interface Sender {
   log: Logger
 }
 
-export function createWebhookSender(sender: Sender): WebhookSender {
+export function createWebhookSender(parts: Sender): WebhookSender {
+  const sender = { ...parts, limitLog: createLogLimit(FAILURE_LOG_MS) }
   const { store, log } = sender
   const stopping = new AbortController()
   const aborting = new AbortController()
@@ -92,9 +104,15 @@ export function createWebhookSender(sender: Sender): WebhookSender {
   }
 }
 
-async function send({ store, cipher, policy, log }: Sender, sending: Sending, span: ActiveSpan, signal: AbortSignal): Promise<void> {
-  const { webhookId: webhook_id, deliveryId: delivery_id, attempt } = sending
+async function send(
+  { store, cipher, policy, log, limitLog }: Sender & { limitLog: LogLimit },
+  sending: Sending,
+  span: ActiveSpan,
+  signal: AbortSignal,
+): Promise<void> {
+  const { webhookId: webhook_id, organisationId: organisation_id, deliveryId: delivery_id, attempt } = sending
   let status: number | undefined
+  let reason: string | undefined
   try {
     const secrets = sending.sealedSecrets.map((sealed) => cipher.open(sealed, webhook_id))
     const traceparent = currentTraceparent()
@@ -106,12 +124,16 @@ async function send({ store, cipher, policy, log }: Sender, sending: Sending, sp
     span.setAttributes({ 'http.response.status_code': status })
   } catch (error) {
     if (signal.aborted) return store.release(sending)
-    if (isSourceError(error)) log.debug({ webhook_id, delivery_id, attempt, reason: error.message }, 'webhook endpoint did not respond')
+    if (isSourceError(error)) reason = error.message
     // An example is a secret that no master key decrypts. It counts as a failed attempt.
     else log.warn({ err: error, webhook_id, delivery_id, attempt }, 'calling a webhook failed')
   }
   const outcome = await store.recordResult(sending, status)
   span.setAttributes({ 'vitascope.outcome': outcome })
+  if (outcome === 'retry')
+    limitLog(webhook_id, (failures) =>
+      log.warn({ webhook_id, organisation_id, delivery_id, attempt, status, reason, failures }, 'webhook attempt failed; retrying'),
+    )
   if (outcome === 'disabled') log.info({ webhook_id, delivery_id, attempt }, 'webhook disabled after 24 hours of failures')
 }
 
