@@ -17,6 +17,7 @@ import { type AddressRules, clientAddress, openTokenKeys, toWidestNetwork } from
 import { createUrlSigner, openStorage } from '@vitascope/storage'
 import {
   createKeyFileReports,
+  createLogLimit,
   createMetrics,
   type Logger,
   observeStorage,
@@ -47,6 +48,8 @@ import { createTrafficLimits } from './traffic/traffic-limits.ts'
 const DRAIN_MS = 3_000
 /** For playlists and sizes, which are requested in addition to the files that are sent. */
 const SPARE_SOCKETS = 16
+/** Rejections for one reason are logged at most once in this time. */
+const UNAVAILABLE_LOG_MS = 10_000
 /** Shorter than the timeout of a readiness probe. */
 const READY_MS = 800
 
@@ -115,6 +118,7 @@ export async function startDelivery(
     throttled,
   })
 
+  const limitLog = createLogLimit(UNAVAILABLE_LOG_MS)
   const respond = async (request: IncomingMessage, response: ServerResponse, trustedProxies: AddressRules, accelPath?: string) => {
     const end = seconds.startTimer()
     const progress = downloadProgress(response)
@@ -140,8 +144,12 @@ export async function startDelivery(
       else if (isDomainError(error) && error.kind === 'exhausted') {
         throttled.note(request.url ?? '')
         sendProblem(response, 429, 'too_many_at_once', { 'Retry-After': '1' })
-      } else if (isDomainError(error) && error.kind === 'unavailable') sendProblem(response, 503, 'unavailable', { 'Retry-After': '1' })
-      else {
+      } else if (isDomainError(error) && error.kind === 'unavailable') {
+        limitLog(error.reason, (requests) =>
+          log.warn({ err: error, requests, request_id: response.getHeader('X-Request-Id') }, 'files are temporarily unavailable'),
+        )
+        sendProblem(response, 503, 'unavailable', { 'Retry-After': '1' })
+      } else {
         // Paths can contain tokens, so only the error and the request id are logged.
         log.error({ err: error, request_id: response.getHeader('X-Request-Id') }, 'delivering a file failed')
         sendProblem(response, 500, 'internal')
