@@ -1,6 +1,11 @@
 import { createServer } from 'node:http'
 
 /**
+ * A service whose database does not respond needs two seconds, because some of its metrics come from there.
+ */
+const TIMEOUT_MS = 5_000
+
+/**
  * Serves the combined metrics of all services on the operations port. Each metric family appears
  * once.
  */
@@ -34,7 +39,7 @@ async function readPage(source: string): Promise<string> {
   const [name, url] = source.split(' ')
   const up = (value: number) => `# HELP up Whether the service responded.\n# TYPE up gauge\nup{service="${name}"} ${value}\n`
   try {
-    const response = await fetch(url ?? '', { signal: AbortSignal.timeout(2_000) })
+    const response = await fetch(url ?? '', { signal: AbortSignal.timeout(TIMEOUT_MS) })
     return up(1) + (await response.text())
   } catch {
     return up(0)
