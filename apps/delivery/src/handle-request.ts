@@ -56,6 +56,8 @@ export interface DeliveryParts extends TrafficParts {
   sessions: SessionTracker
   downloadCounts: Pick<DownloadCounts, 'add'>
   rejections: RejectionReports
+  /** Reports a request that is allowed, for a file that the set with this prefix does not have. */
+  reportMissingFile(id: string, prefix: string): void
 }
 
 export interface RequestOptions {
@@ -157,6 +159,7 @@ export function createRequestHandler(parts: DeliveryParts) {
         if (!isMissing) throw error
         // A set that was in progress may have been finished since the policy was cached.
         if (previewJob(set.prefix) !== undefined && maxAgeMs !== 0) return serve(0)
+        parts.reportMissingFile(requested.id, set.prefix)
         sendProblem(response, 404, 'not_found')
       }
     }

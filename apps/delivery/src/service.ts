@@ -48,8 +48,8 @@ import { createTrafficLimits } from './traffic/traffic-limits.ts'
 const DRAIN_MS = 3_000
 /** For playlists and sizes, which are requested in addition to the files that are sent. */
 const SPARE_SOCKETS = 16
-/** Rejections for one reason are logged at most once in this time. */
-const UNAVAILABLE_LOG_MS = 10_000
+/** Failures for one reason are logged at most once in this time. */
+const REPORT_INTERVAL_MS = 10_000
 /** Shorter than the timeout of a readiness probe. */
 const READY_MS = 800
 
@@ -96,6 +96,11 @@ export async function startDelivery(
     log,
   })
   const traffic = createTrafficLimits(config.limits, metrics)
+  const limitLog = createLogLimit(REPORT_INTERVAL_MS)
+  const missingFiles = metrics.counter(
+    'vitascope_delivery_missing_files_total',
+    'Requests for files of a set in use that the object store does not have',
+  )
   const handle = createRequestHandler({
     policies,
     storage,
@@ -116,9 +121,12 @@ export async function startDelivery(
     traffic,
     isCrawler: createCrawlerCheck(config.allowedCrawlers),
     throttled,
+    reportMissingFile(id, prefix) {
+      missingFiles.inc()
+      limitLog('missing', (requests) => log.warn({ video_id: id, prefix, requests }, 'files of a set are missing in the store'))
+    },
   })
 
-  const limitLog = createLogLimit(UNAVAILABLE_LOG_MS)
   const respond = async (request: IncomingMessage, response: ServerResponse, trustedProxies: AddressRules, accelPath?: string) => {
     const end = seconds.startTimer()
     const progress = downloadProgress(response)

@@ -53,6 +53,19 @@ describe('a file of a public video', () => {
       return started === 2 && sent > 1_100 && sent < 5_000
     })
   })
+  test('is counted as missing if its set does not have it, and a wrong version is not', async () => {
+    const countMissing = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${current.metricsPort}/metrics`)).text()
+      return Number(/^vitascope_delivery_missing_files_total\{.*\} (\d+)$/m.exec(text)?.[1])
+    }
+    const before = await countMissing()
+    const id = addVideo()
+    const statuses = await Promise.all(
+      ['v1/h264_900.mp4', 'v1/hls/none.m4s', 'v9/h264_100.mp4'].map(async (path) => (await get(`${id}/${path}`)).status),
+    )
+    expect(statuses).toEqual([404, 404, 404])
+    expect((await countMissing()) - before).toBe(2)
+  })
   test('returns its length without a body to HEAD', async () => {
     const response = await get(`${addVideo()}/v1/h264_100.mp4`, { method: 'HEAD' })
     expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([200, '1000', ''])
