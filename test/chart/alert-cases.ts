@@ -15,6 +15,7 @@ const of = (metric: string, labels = '') => `${metric}{${NAMESPACE}${labels === 
 const http = (status: number, path = '/video/{video_id}') =>
   of('vitascope_http_request_duration_seconds_count', `service="gateway",method="GET",path="${path}",status="${status}"`)
 const delivered = (status: number) => of('vitascope_delivery_request_duration_seconds_count', `service="delivery",status="${status}"`)
+const missing = of('vitascope_delivery_missing_files_total', 'service="delivery"')
 const reads = (le: string) =>
   of('vitascope_http_request_duration_seconds_bucket', `service="gateway",method="GET",path="/video",status="200",le="${le}"`)
 const up = of('up', 'job="videos-vitascope-metrics",pod="videos-vitascope-gateway-0"')
@@ -75,6 +76,21 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
     },
     { name: 'few files fail', series: { [delivered(503)]: '0+1x120', [delivered(200)]: '0+299x120' }, at: '70m', fires: false },
     { name: 'files are rejected', series: { [delivered(403)]: '0+50x120', [delivered(200)]: '0+50x120' }, at: '70m', fires: false },
+  ],
+  VitascopeFilesMissing: [
+    {
+      name: 'a tenth of the files is missing',
+      series: { [missing]: '0+10x40', [delivered(404)]: '0+10x40', [delivered(200)]: '0+90x40' },
+      at: '30m',
+      fires: true,
+    },
+    {
+      name: 'a client guesses names',
+      series: { [missing]: '0+10x40', [delivered(404)]: '0+10x40', [delivered(200)]: '0+990x40' },
+      at: '30m',
+      fires: false,
+    },
+    { name: 'few requests', series: { [missing]: '0+1x40', [delivered(404)]: '0+1x40' }, at: '30m', fires: false },
   ],
   VitascopeErrorBudgetBurns: [
     { name: '0.4 % of the requests fail', series: { [http(500)]: '0+4x300', [http(200)]: '0+996x300' }, at: '3h', fires: true },

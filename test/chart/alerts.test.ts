@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { promtoolPath } from '@vitascope/testing'
+import { root } from '../../tools/lib/run-command.ts'
 import { ALERT_CASES, type AlertCase } from './alert-cases.ts'
 import { describeChart, find, render } from './support/chart.ts'
 
@@ -35,6 +36,17 @@ describeAlerts('alerts', () => {
 
   test('are valid for Prometheus', () => {
     expect(run('check', 'rules', 'all.yaml')).toEqual({ status: 0, output: expect.stringContaining('SUCCESS') })
+  })
+
+  test('have runbooks whose queries are valid and read existing metrics', () => {
+    const page = readFileSync(join(root, 'docs/operate/alerts.md'), 'utf8')
+    const queries = [...page.matchAll(/^ {4}query '([^']+)'$/gm)].map(([, expr = '']) => expr)
+    expect(queries.length).toBeGreaterThan(30)
+    write('queries.yaml', { groups: [{ name: 'queries', rules: queries.map((expr, nth) => ({ record: `query:${nth}`, expr })) }] })
+    expect(run('check', 'rules', 'queries.yaml')).toEqual({ status: 0, output: expect.stringContaining('SUCCESS') })
+    const reference = readFileSync(join(root, 'docs/reference/metrics.md'), 'utf8')
+    const names = queries.flatMap((expr) => expr.match(/\bvitascope_[a-z_]+[a-z](?![a-z_(])/g) ?? [])
+    for (const name of names) expect([name, reference.includes(`\`${name.replace(/_(bucket|sum|count)$/, '')}\``)]).toEqual([name, true])
   })
 
   test('each have a case in which they fire, and one in which they do not', () => {
