@@ -4,9 +4,9 @@ import { CDN_PURGE } from './cdn/cdn-purge.ts'
 
 /**
  * Exports gauges of the backlog: outbox, webhooks, mails and active jobs. While the database is
- * unavailable, the gauges keep their values.
+ * unavailable, the gauges keep their values. Without a mail transport, no mail waits for a server.
  */
-export function registerBacklogGauges(metrics: Metrics, db: Db): void {
+export function registerBacklogGauges(metrics: Metrics, db: Db, { sendsMails }: { sendsMails: boolean }): void {
   const addGauge = (name: string, help: string, statement: string) =>
     metrics.gauge(name, help, [], async (gauge) => {
       const [row] = await db.query<{ value: number }>(statement).catch(() => [])
@@ -26,7 +26,7 @@ export function registerBacklogGauges(metrics: Metrics, db: Db): void {
   addGauge(
     'vitascope_catalogue_mails_waiting',
     'Mails that wait for the mail server',
-    `select count(*)::int as value from mail where state = 'waiting'`,
+    sendsMails ? `select count(*)::int as value from mail where state = 'waiting'` : 'select 0 as value',
   )
   addGauge(
     'vitascope_catalogue_active_jobs',

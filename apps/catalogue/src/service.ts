@@ -322,7 +322,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const locationStores = { postcodes: createPostcodeStore(db), videos: createPlacedVideoStore(db) }
   server.implement(LocationServiceService, locationHandlers({ ...locationStores, organisations }))
 
-  registerBacklogGauges(metrics, db)
+  registerBacklogGauges(metrics, db, { sendsMails: send !== undefined })
   const differences = metrics.counter(
     'vitascope_catalogue_usage_differences_total',
     'Usage totals of organisations that did not match the sums of their rows',
