@@ -39,8 +39,15 @@ export function findUnknownReferences(text: string, known: KnownNames): string[]
     ...all(/\b(VITASCOPE_[A-Z0-9_]*[A-Z0-9])\b(?!_?[*<{])/g).flatMap((name) =>
       isSetting(name, known) ? [] : [`there is no setting ${name}`],
     ),
-    ...all(/\b(vitascope_[a-z_]*[a-z])\b(?!_?[*<])/g).flatMap((name) => (known.metrics.has(name) ? [] : [`there is no metric ${name}`])),
+    ...all(/\b(vitascope_[a-z_]*[a-z])\b(?!_?[*<])/g).flatMap((name) =>
+      known.metrics.has(name) || known.metrics.has(withoutSeries(name)) ? [] : [`there is no metric ${name}`],
+    ),
   ]
+}
+
+/** Returns the name of a histogram for the name of one of its series. */
+function withoutSeries(name: string): string {
+  return name.replace(/(?<=_seconds)_(bucket|sum|count)$/, '')
 }
 
 /** Returns whether the path contains a word in capitals, such as `RELEASE`, which is a placeholder for a name. */
