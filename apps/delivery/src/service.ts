@@ -48,6 +48,8 @@ import { createTrafficLimits } from './traffic/traffic-limits.ts'
 const DRAIN_MS = 3_000
 /** For playlists and sizes, which are requested in addition to the files that are sent. */
 const SPARE_SOCKETS = 16
+/** nginx's status for a client that disconnected before the response began. */
+const CLIENT_CLOSED_REQUEST = 499
 /** Failures for one reason are logged at most once in this time. */
 const REPORT_INTERVAL_MS = 10_000
 /** Shorter than the timeout of a readiness probe. */
@@ -135,7 +137,7 @@ export async function startDelivery(
     response.setHeader('X-Request-Id', requestId(request.headers['x-request-id']))
     const disconnect = new AbortController()
     response.once('close', () => {
-      end({ status: response.statusCode })
+      end({ status: response.headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST })
       sentBytes.inc(progress.bytes() - bytesBefore)
       if (!response.writableFinished) disconnect.abort()
     })

@@ -34,6 +34,8 @@ export const current = {
   /** Number of the video of this test. */
   video: 100,
   sets: [] as { version: string; prefix: string }[],
+  /** The catalogue responds when this promise is settled. */
+  catalogueDelay: undefined as Promise<void> | undefined,
   /** Number of the last segment of job 7. Undefined: encoding does not know the job any more. */
   lastSegment: undefined as number | undefined,
 }
@@ -67,6 +69,7 @@ export function startDeliveryForTests(): void {
     catalogue = createGrpcServer({ principals: testPrincipals(), log, metrics: createMetrics('test') })
     catalogue.implement(PlaybackPolicyServiceService, {
       async getPlaybackPolicy({ videoId }) {
+        await current.catalogueDelay
         const policy = policies.get(videoId)
         if (!policy) throw notFound('video', videoId)
         return GetPlaybackPolicyResponse.fromPartial(policy)

@@ -66,6 +66,16 @@ describe('a file of a public video', () => {
     expect(statuses).toEqual([404, 404, 404])
     expect((await countMissing()) - before).toBe(2)
   })
+  test('has the status 499 in the metrics if its client disconnects before the response', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    current.catalogueDelay = promise
+    const path = `${addVideo()}/v1/h264_100.mp4`
+    await expect(get(path, { signal: AbortSignal.timeout(200) })).rejects.toThrow()
+    const count = /^vitascope_delivery_request_duration_seconds_count\{.*status="499".*\} 1$/m
+    await waitFor(async () => count.test(await (await fetch(`http://127.0.0.1:${current.metricsPort}/metrics`)).text()))
+    current.catalogueDelay = undefined
+    resolve()
+  })
   test('returns its length without a body to HEAD', async () => {
     const response = await get(`${addVideo()}/v1/h264_100.mp4`, { method: 'HEAD' })
     expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([200, '1000', ''])
