@@ -302,6 +302,7 @@ export const collaborateRows: NounRows = {
     payloads: {
       'POST /collaborate/{}': (v) => ({ user_id: v['user_id'] }),
       'PUT /collaborate/item/{}/put': () => ({ email: 'sample@example.org' }),
+      'PUT /collaborate/item/{}/link': () => ({ expires_in: 3_600 }),
       'POST /collaborate/clip/{}/post': () => ({ time_start: 0, time_finish: 1 }),
       'PUT /collaborate/clip/{}/put': () => ({ title: 'Sample' }),
       'POST /review/{}/clip': () => ({ time_start: 0, time_finish: 1 }),
