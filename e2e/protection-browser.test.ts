@@ -127,7 +127,7 @@ testInBrowser(
       await page.getByLabel('Password').fill('open sesame')
       const [first] = await Promise.all([page.waitForResponse(isAccess), page.keyboard.press('Enter')])
       const { token } = (await first.json()) as { token: string }
-      await page.locator('.start').click({ timeout: 20_000 })
+      await page.locator('.start').click({ timeout: 60_000 })
       const readTime = () => page.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)
       await waitFor(async () => (await readTime()) > 1, { timeout: 30_000, describe: 'the picture to pass 1 s' })
       expect(new Set(tokens)).toEqual(new Set([token]))
