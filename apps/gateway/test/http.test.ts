@@ -316,8 +316,10 @@ describe('pages', () => {
     })
   })
   test('/player/{id} returns the page, and its assets are immutable', async () => {
-    const response = await call('/player/12?token=x')
+    const response = await call('/player/12?autoplay=1')
     expect(response.status).toBe(404)
+    // The script of the page finds out whether the token shows a private video.
+    expect((await call('/player/12?token=x')).status).toBe(200)
     expect(await response.text()).toContain('<title>Not available</title>')
     expect(response.headers.get('content-security-policy')).toContain(`connect-src 'self' ${gateway.url}`)
     const file = await call('/player/assets/main-1a2b.js')
