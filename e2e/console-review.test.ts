@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Api } from './support/api.ts'
-import { createPerson, expectNoSidewaysScroll, openConsolePage, settle, signIn } from './support/console-page.ts'
+import { confirmDelete, createPerson, expectNoSidewaysScroll, openConsolePage, settle, signIn } from './support/console-page.ts'
 import { expectEndedLink, reviewAsGuest } from './support/guest-review-steps.ts'
 import { checkState } from './support/page-state.ts'
 import { buildPdf } from './support/slides.ts'
@@ -54,11 +54,6 @@ async function listClips(): Promise<Clip[]> {
   return Object.values(body).flatMap(({ clips }) => clips)
 }
 
-async function setVisibility(visibility: string): Promise<void> {
-  const { status } = await api.send('PATCH', `/video/${videoId}`, { body: new URLSearchParams({ visibility }) })
-  if (status !== 200) throw new Error(`the visibility was not changed: ${status}`)
-}
-
 const readVideo = async () => (await api.get(`/video/${videoId}`)).body
 const playerVideo = () => page.frameLocator('iframe').locator('video')
 /** Current time of the player in seconds. */
@@ -74,10 +69,6 @@ async function seekPlayer(seconds: number): Promise<void> {
 /** Finds a text field by its name. `getByLabel` would also require the asterisk of required fields. */
 const field = (name: string) => page.getByRole('textbox', { name, exact: true })
 const clipRow = (text: string) => page.getByRole('listitem').filter({ hasText: text })
-const confirmDelete = async () => {
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
-}
 
 async function openTab(tab: string): Promise<void> {
   await page.goto(`${platform.url}/console/videos/${videoId}?tab=${tab}`)
@@ -201,7 +192,7 @@ describeInBrowser('the console', () => {
     await clipRow(HOSTILE).getByRole('button', { name: 'Link', exact: true }).click()
     const link = await field('Link to 00:00:02.480').inputValue()
     await clipRow('Logo far too small').getByRole('button', { name: 'Delete' }).click()
-    await confirmDelete()
+    await confirmDelete(page)
     await clipRow('Logo far too small').waitFor({ state: 'detached' })
     expect((await listClips()).map(({ comments }) => comments).toSorted()).toEqual([HOSTILE, 'Music too loud'])
     await page.goto(link)
@@ -210,11 +201,9 @@ describeInBrowser('the console', () => {
   }, 120_000)
 
   test('invites a guest, who comments on a private video by a link until the link ends', async () => {
-    await setVisibility('private')
+    expect((await api.patch(`/video/${videoId}`, { visibility: 'private' })).status).toBe(200)
     await openTab('review')
     await page.getByRole('button', { name: 'Invite a guest' }).click()
-    await field('Email address of the guest').fill('no address')
-    await page.getByRole('button', { name: 'Create the link' }).click()
     await field('Email address of the guest').fill('guest@example.net')
     await page.getByRole('button', { name: 'Create the link' }).click()
     const link = await field('Link for the guest').inputValue()
@@ -238,10 +227,10 @@ describeInBrowser('the console', () => {
     expect(await field('Link for the guest').inputValue()).not.toBe(link)
     await page.getByRole('button', { name: 'Close', exact: true }).click()
     await guest.getByRole('button', { name: 'Delete' }).click()
-    await confirmDelete()
+    await confirmDelete(page)
     await guest.waitFor({ state: 'detached' })
     expect((await listClips()).map(({ comments }) => comments)).not.toContain(comment)
-    await setVisibility('public')
+    expect((await api.patch(`/video/${videoId}`, { visibility: 'public' })).status).toBe(200)
   }, 180_000)
 
   test('creates a theme with a preview of the player, and edits it', async () => {
@@ -332,11 +321,11 @@ describeInBrowser('the console', () => {
 
     await page.getByRole('link', { name: 'Player' }).click()
     await page.getByRole('row').filter({ hasText: 'Newsroom' }).getByRole('button', { name: 'Delete' }).click()
-    await confirmDelete()
+    await confirmDelete(page)
     await page.getByText('There are no profiles yet').waitFor()
     await page.getByRole('tab', { name: 'Themes' }).click()
     await page.getByRole('row').filter({ hasText: HOSTILE }).getByRole('button', { name: 'Delete' }).click()
-    await confirmDelete()
+    await confirmDelete(page)
     await page.getByText('There are no themes yet').waitFor()
     expect(await readVideo()).toMatchObject({ setting_id: '', theme_id: '' })
   }, 120_000)
@@ -393,7 +382,7 @@ describeInBrowser('the console', () => {
     await checkPage('console-presentation-failed')
     await openTab('presentation')
     await page.getByRole('button', { name: 'Delete' }).last().click()
-    await confirmDelete()
+    await confirmDelete(page)
     await page.getByRole('button', { name: 'Add the slides' }).waitFor()
     expect(await readVideo()).toMatchObject({ presentation_id: null })
   }, 180_000)

@@ -99,8 +99,7 @@ export const guestReviewRows: readonly Row[] = [
       expect(review.headers.get('cache-control')).toBe('no-store')
       // The token of the player also opens a private video.
       const playbackToken = new URL(review.body.player_url).searchParams.get('token') ?? ''
-      const show = async (visibility: string) =>
-        expect((await clients.owner.send('PATCH', `/video/${video_id}`, { body: new URLSearchParams({ visibility }) })).status).toBe(200)
+      const show = async (visibility: string) => expect((await clients.owner.patch(`/video/${video_id}`, { visibility })).status).toBe(200)
       await show('private')
       const { body: video } = await clients.owner.get<{ uri: { hls: string } }>(`/video/${video_id}`)
       const { pathname } = new URL(video.uri.hls)

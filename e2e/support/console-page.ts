@@ -39,6 +39,12 @@ export async function save(page: Page): Promise<void> {
   )
 }
 
+/** Confirms a deletion in its dialog, and waits until the dialog has closed. */
+export async function confirmDelete(page: Page): Promise<void> {
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+}
+
 /** Waits until the page has loaded its data. */
 export async function settle(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()

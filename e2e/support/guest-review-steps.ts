@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import type { Browser } from 'playwright-core'
-import { expectNoSidewaysScroll, openConsolePage } from './console-page.ts'
+import { confirmDelete, expectNoSidewaysScroll, openConsolePage } from './console-page.ts'
 import { checkState } from './page-state.ts'
 
 /** A guest opens its link in a browser of its own, plays the video, comments on it and deletes another comment. */
@@ -27,7 +27,7 @@ export async function reviewAsGuest(browser: Browser, link: string, comment: str
     const readTime = () => video.evaluate(({ currentTime }: { currentTime: number }) => currentTime)
     await waitFor(async () => (await readTime()) === 1.48, { describe: 'the player of the guest to jump' })
     await page.getByRole('listitem').filter({ hasText: 'A mistake' }).getByRole('button', { name: 'Delete' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await confirmDelete(page)
     await page.getByRole('listitem').filter({ hasText: 'A mistake' }).waitFor({ state: 'detached' })
     expect(await page.locator('img[src="x"]').count()).toBe(0)
     await page.evaluate(`document.querySelector('iframe')?.remove()`)

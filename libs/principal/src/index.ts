@@ -2,6 +2,7 @@ export {
   canSee,
   foreignOrganisation,
   getScope,
+  getScopeOrAll,
   isSystem,
   keyRequired,
   organisationFor,

@@ -48,6 +48,11 @@ export function getScope(principal: Principal): Scope {
   return user.userType === 'system' ? null : user.organisationId
 }
 
+/** Returns the scope of a caller as `getScope` does. Services may access all records. */
+export function getScopeOrAll(principal: Principal): Scope {
+  return principal.kind === 'service' ? null : getScope(principal)
+}
+
 /**
  * Returns the organisation to act for: the requested one, or the caller's own if the requested
  * id is empty. Returns undefined if a system user requests none. Throws FOREIGN_ORGANISATION if a

@@ -1,7 +1,7 @@
 import type { CaptionFormat } from '@vitascope/captions'
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { getScope, requireUser, type Scope } from '@vitascope/principal'
+import { getScope, getScopeOrAll, requireUser, type Scope } from '@vitascope/principal'
 import {
   CaptionFileFormat,
   type CaptionServiceService,
@@ -34,8 +34,7 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       }
     },
     async *readCaption({ captionId }, { principal, signal }) {
-      const scope = principal.kind === 'service' ? null : getScope(principal)
-      const stored = await captions.read(toKey(scope, captionId), signal)
+      const stored = await captions.read(toKey(getScopeOrAll(principal), captionId), signal)
       if (!stored) throw notFound('caption', captionId)
       yield* splitIntoMessages(stored.caption, stored.lines)
     },

@@ -1,7 +1,7 @@
 import { invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { Notifications } from '@vitascope/postgres'
-import { getScope, organisationFor, requireService, requireUser, type Scope } from '@vitascope/principal'
+import { getScope, getScopeOrAll, organisationFor, requireService, requireUser, type Scope } from '@vitascope/principal'
 import { type ListVideosRequest, VideoOrder, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { checkPage, checkText, isId, requireUnchanged } from '@vitascope/request'
 import type { FolderStore } from '../folder/folder-store.ts'
@@ -11,7 +11,7 @@ import { maxMessageSize } from '../rules/message-size.ts'
 import { watchPublicChanges } from './public-changes.ts'
 import { planUpload } from './upload.ts'
 import type { UploadStore } from './upload-store.ts'
-import { toPublicView, type Video } from './video.ts'
+import type { Video } from './video.ts'
 import { checkTag } from './video-checks.ts'
 import { mergeFields } from './video-mask.ts'
 import { encodeVideo, fromMessage, toMessage } from './video-message.ts'
@@ -19,6 +19,7 @@ import type { VideoPages } from './video-pages.ts'
 import type { VideoQuery } from './video-query.ts'
 import type { VideoStore } from './video-store.ts'
 import type { VideoTokens } from './video-token.ts'
+import { toGuestView } from './visible-video.ts'
 
 export interface VideoParts {
   videos: VideoStore
@@ -64,8 +65,7 @@ export function videoHandlers({
     async findPublicVideo({ videoId, token }, { signal }) {
       const video = isId(videoId) ? await videos.find(null, videoId, signal) : undefined
       if (!video) throw notFound('video', videoId)
-      const hasToken = video.visibility === 'private' && (await tokens.isValid(token, videoId))
-      return { video: toMessage(toPublicView(video, new Date(), { hasToken })) }
+      return { video: toMessage(await toGuestView(video, token, tokens)) }
     },
     async *watchPublicChanges(_request, { principal, signal }) {
       requireService(principal)
@@ -108,7 +108,7 @@ export function videoHandlers({
       return { deleteTime: await videos.remove({ scope, videoId }, signal) }
     },
     async createVideoToken(request, call) {
-      const scope = call.principal.kind === 'service' ? null : getScope(call.principal)
+      const scope = getScopeOrAll(call.principal)
       if (!isId(request.videoId)) throw notFound('video', request.videoId)
       const { token, expires } = await tokens.create(scope, request, call)
       return { token, expireTime: new Date(expires * 1000) }

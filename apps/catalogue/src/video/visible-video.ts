@@ -20,7 +20,12 @@ export async function requireVisibleVideo(
   if (!video) throw notFound('video', videoId)
   const scope = principal.kind === 'user' ? getScope(principal) : undefined
   if (scope === null || scope === video.organisationId) return video
-  const hasToken = video.visibility === 'private' && (await tokens.isValid(token, videoId))
+  return toGuestView(video, token, tokens)
+}
+
+/** Returns the public view of a video for the holder of a token. Throws `not_found` if guests with this token must not see it. */
+export async function toGuestView(video: Video, token: string, tokens: Pick<VideoTokens, 'isValid'>): Promise<Video> {
+  const hasToken = video.visibility === 'private' && (await tokens.isValid(token, video.videoId))
   return toPublicView(video, new Date(), { hasToken })
 }
 

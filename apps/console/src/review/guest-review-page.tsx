@@ -27,9 +27,8 @@ export function GuestReviewPage() {
   const [token] = useState(() => location.hash.slice(1))
   const review = useQuery({
     queryKey: ['guest review', token],
-    refetchInterval: REFRESH_INTERVAL_MS,
+    refetchInterval: ({ state }) => (isMissing(state.error) ? false : REFRESH_INTERVAL_MS),
     queryFn: () => readReview(token),
-    retry: (count, error) => !isMissing(error) && count < 2,
   })
   const title = review.data?.video_title || t('review.title')
   useEffect(() => {

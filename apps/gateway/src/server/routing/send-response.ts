@@ -9,7 +9,7 @@ import { formatEtag } from './etag.ts'
 /**
  * First path segments of routes whose responses may contain a secret. Caches must not store them.
  */
-const SECRET_AREAS = new Set(['review', 'apikey', 'oauth', 'session', 'webhook'])
+const SECRET_AREAS = new Set(['apikey', 'oauth', 'review', 'session', 'webhook'])
 
 /** Length of a text from which it is converted to bytes once. */
 const LARGE_TEXT = 8_192
