@@ -59,7 +59,8 @@ withCollector('traces', () => {
     expect(trees.map(({ span }) => span.parentSpanId)).toEqual([CLIENT_SPAN])
 
     const chunks = spans.filter(({ name }) => name === 'task encode')
-    const numbers = chunks.map(({ attributes }) => Number(attributes['vitascope.chunk'])).sort((a, b) => a - b)
+    // A chunk has a second span if its first attempt took too long.
+    const numbers = [...new Set(chunks.map(({ attributes }) => Number(attributes['vitascope.chunk'])))].sort((a, b) => a - b)
     expect(numbers.length).toBeGreaterThan(2)
     expect(numbers).toEqual(numbers.map((_, index) => index))
     for (const { spanId } of chunks)

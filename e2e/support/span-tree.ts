@@ -19,20 +19,21 @@ export function buildTrees(spans: readonly ReceivedSpan[]): SpanNode[] {
 
 /**
  * Returns the tree as indented lines `SERVICE: NAME`. `isShown` selects the spans; children of a
- * hidden span move to its parent. Siblings are in the order of their text, and equal ones are one.
+ * hidden span move to its parent. Siblings with the same line are one, with the children of all,
+ * so that a repeated attempt changes nothing. Siblings are in the order of their lines.
  */
 export function formatTree(nodes: readonly SpanNode[], isShown: (span: ReceivedSpan) => boolean): string[] {
-  return formatTexts(nodes, isShown).flatMap((text) => text.split('\n'))
+  const children = new Map<string, SpanNode[]>()
+  for (const { span, children: below } of showNodes(nodes, isShown)) {
+    const line = `${span.service}: ${span.name}`
+    children.set(line, [...(children.get(line) ?? []), ...below])
+  }
+  return [...children]
+    .sort(([line], [other]) => (line < other ? -1 : 1))
+    .flatMap(([line, below]) => [line, ...formatTree(below, isShown).map((text) => `  ${text}`)])
 }
 
-function formatTexts(nodes: readonly SpanNode[], isShown: (span: ReceivedSpan) => boolean): string[] {
-  const texts = nodes.flatMap(({ span, children }) => {
-    const below = formatTexts(children, isShown)
-    return isShown(span) ? [[`${span.service}: ${span.name}`, ...below.map(indent)].join('\n')] : below
-  })
-  return [...new Set(texts)].sort()
-}
-
-function indent(text: string): string {
-  return text.replaceAll(/^/gm, '  ')
+/** Replaces each hidden span by its children. */
+function showNodes(nodes: readonly SpanNode[], isShown: (span: ReceivedSpan) => boolean): SpanNode[] {
+  return nodes.flatMap((node) => (isShown(node.span) ? [node] : showNodes(node.children, isShown)))
 }
