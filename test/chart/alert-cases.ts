@@ -154,6 +154,7 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
   ),
   VitascopeCallsRejected: pair(of('vitascope_tls_rejected_calls_total', 'service="auth"'), '20m', '0+1x30', '3x30'),
   VitascopeCertificateEnds: pair(of('vitascope_tls_not_after_timestamp_seconds', 'service="auth"'), '90m', '518400x120', '1209600x120'),
+  VitascopeKeyFileRejected: pair(of('vitascope_key_file_rejected', 'service="delivery",file="s3-keys"'), '20m', '1x30', '0x30'),
   VitascopeDatabaseCallsWait: pair(of('vitascope_database_calls_waiting', 'service="catalogue",pool="queries"'), '20m', '1x30', '0x30'),
   VitascopeStorageFails: [
     { name: 'a tenth fails', series: storageRequests('0+60x60', '0+6x60'), at: '30m', fires: true },

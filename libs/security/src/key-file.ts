@@ -14,9 +14,9 @@ export function fixedKeys<Keys>(keys: Keys): KeyFile<Keys> {
 
 /** Receives the changes of a key file. */
 export interface KeyFileListener {
-  /** Called when changed keys are in use. */
+  /** Called when the keys of the file are in use after a change or a problem. */
   onChange?(): void
-  /** Receives the reason if a change is rejected. */
+  /** Receives the reason if the content of the file cannot be used. */
   onProblem(error: unknown): void
 }
 
@@ -38,26 +38,32 @@ export function openKeyFile<Keys>(
   file: string,
   { parse, check, onChange, onProblem, pollMs = POLL_MS }: KeyFileOptions<Keys>,
 ): KeyFile<Keys> {
-  let text = readFileSync(file, 'utf8')
-  let keys = parse(text)
+  let used = readFileSync(file, 'utf8')
+  let keys = parse(used)
+  // Undefined while the file cannot be read.
+  let seen: string | undefined = used
   let problem: string | undefined
   const poll = () => {
+    let next: string | undefined
     try {
-      const next = readFileSync(file, 'utf8')
+      next = readFileSync(file, 'utf8')
+      if (next === seen) return
+      if (next !== used) {
+        const parsed = parse(next)
+        check?.(parsed, keys)
+        keys = parsed
+        used = next
+      }
       problem = undefined
-      if (next === text) return
-      // A problem is reported once for each content of the file.
-      text = next
-      const parsed = parse(next)
-      check?.(parsed, keys)
-      keys = parsed
       onChange?.()
     } catch (error) {
       const { message } = error as Error
       // A file that still cannot be read is not reported again.
-      if (message === problem) return
+      if (next === undefined && message === problem) return
       problem = message
       onProblem(error)
+    } finally {
+      seen = next
     }
   }
   const timer = setInterval(poll, pollMs)

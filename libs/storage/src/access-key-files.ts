@@ -15,7 +15,7 @@ export interface AccessKeyFiles {
 
 /** Receives the changes of a pair of keys. */
 export interface AccessKeyListener {
-  /** Called when a new pair is in use. */
+  /** Called when the pair of the files is in use after a change or a problem. */
   onChange(): void
   /** Receives the reason if a new pair cannot be used. */
   onProblem(error: unknown): void
@@ -50,7 +50,7 @@ export function watchAccessKeys(bucket: KeyFileBucket): () => Promise<AccessKeyP
         await testPair(bucket, next)
         current = next
         bucket.keyListener?.onChange()
-      }
+      } else if (problem !== undefined) bucket.keyListener?.onChange()
       problem = undefined
     } catch (error) {
       const { message } = error as Error

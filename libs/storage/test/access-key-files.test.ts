@@ -29,13 +29,14 @@ describeWithS3('with the keys of a bucket in files', () => {
     await writeFile(keyFiles.secretAccessKey, old.secretAccessKey)
     const { endpoint, region, bucket } = store
     const rejections: string[] = []
+    let changes = 0
     const options = {
       endpoint,
       region,
       bucket,
       ...old,
       keyFiles,
-      keyListener: { onChange: () => {}, onProblem: (error: unknown) => rejections.push(`${error}`) },
+      keyListener: { onChange: () => changes++, onProblem: (error: unknown) => rejections.push(`${error}`) },
     }
     const [storage, presign] = [openS3Storage(options), createUrlSigner(options)]
     const signer = async () => {
@@ -66,6 +67,11 @@ describeWithS3('with the keys of a bucket in files', () => {
       await writeFile(keyFiles.accessKeyId, next.accessKeyId)
       await waitFor(() => rejections.length > 1, { timeout: 20_000, describe: 'the pair without rights to be rejected' })
       expect((await signer()).id).toBe('old')
+      await writeFile(keyFiles.accessKeyId, old.accessKeyId)
+      await writeFile(keyFiles.secretAccessKey, old.secretAccessKey)
+      await waitFor(() => changes >= 2, { timeout: 20_000, describe: 'both users of the files to report that the restored pair is in use' })
+      await writeFile(keyFiles.secretAccessKey, next.secretAccessKey)
+      await writeFile(keyFiles.accessKeyId, next.accessKeyId)
       await grant('old', 'next')
       await waitFor(async () => (await signer()).id === 'next', { timeout: 20_000, describe: 'the new pair to be used' })
       const before = calls
