@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -61,7 +61,7 @@ describeInBrowser('in a browser', () => {
     await page
       .getByText(/encod|prepar|process|wait/i)
       .first()
-      .waitFor({ timeout: 20_000 })
+      .waitFor({ timeout: extendTimeout(20_000) })
     await screenshot(page, 'player-encoding')
     await plays(page, 2, 90_000)
     await screenshot(page, 'player')
@@ -92,7 +92,7 @@ describeInBrowser('in a browser', () => {
     await page
       .getByText(/protected/i)
       .first()
-      .waitFor({ timeout: 20_000 })
+      .waitFor({ timeout: extendTimeout(20_000) })
     await screenshot(page, 'player-token')
     await page.close()
   }, 150_000)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Api } from './support/api.ts'
 import {
@@ -94,7 +94,7 @@ describeInBrowser('the console', () => {
     await page.locator('input[type=file]').setInputFiles(['small.mp4', 'notes.txt'].map((name) => join(folder, name)))
     await page.getByText('notes.txt is not a video and was skipped.').waitFor()
     const list = page.getByRole('region', { name: 'Uploads' })
-    await list.getByText('Ready').waitFor({ timeout: 90_000 })
+    await list.getByText('Ready').waitFor({ timeout: extendTimeout(90_000) })
     await page.locator('.video-card').filter({ hasText: 'small' }).waitFor()
     await list.getByRole('link', { name: 'Open' }).click()
     await page.frameLocator('iframe').locator('video').waitFor()

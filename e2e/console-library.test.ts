@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page, type Request } from 'playwright-core'
 import type { Api } from './support/api.ts'
 import { createPerson, listAllVideos, openConsolePage, readFirstVideo, save, settle, signIn } from './support/console-page.ts'
@@ -83,7 +83,10 @@ describeInBrowser('the console', () => {
     await settle(page)
     offsets.length = 0
     await addFile()
-    await page.getByRole('region', { name: 'Uploads' }).getByText('Ready').waitFor({ timeout: 90_000 })
+    await page
+      .getByRole('region', { name: 'Uploads' })
+      .getByText('Ready')
+      .waitFor({ timeout: extendTimeout(90_000) })
     expect(Math.min(...offsets)).toBeGreaterThan(PADDING_BYTES / 8)
     expect(await listAllVideos(api)).toHaveLength(1)
   }, 150_000)
@@ -210,7 +213,7 @@ describeInBrowser('the console', () => {
     await waitFor(async () => (await duration()) === 4, { timeout: 60_000, describe: 'the new source' })
     await page.getByLabel('Or an address').fill(`${sources.url}/none.mp4`)
     await page.getByRole('tabpanel').getByRole('button', { name: 'Fetch' }).click()
-    await page.getByText('The last encoding job failed').waitFor({ timeout: 60_000 })
+    await page.getByText('The last encoding job failed').waitFor({ timeout: extendTimeout(60_000) })
     expect(await duration()).toBe(4)
   }, 150_000)
 
@@ -248,7 +251,7 @@ describeInBrowser('the console', () => {
     expect(kill(platform, 'gateway')).toBe(true)
     await page.getByRole('link', { name: 'Playlists' }).click()
     await waitFor(() => platform.pid('gateway') !== pid && platform.pid('gateway') !== undefined, { describe: 'a new gateway' })
-    await page.getByText('There are no playlists yet').waitFor({ timeout: 60_000 })
+    await page.getByText('There are no playlists yet').waitFor({ timeout: extendTimeout(60_000) })
     await page.getByRole('link', { name: 'Videos', exact: true }).click()
     await page.getByText('2 videos', { exact: true }).waitFor()
   }, 90_000)
@@ -260,7 +263,10 @@ describeInBrowser('the console', () => {
     await page.waitForLoadState('networkidle')
     await page.context().setOffline(true)
     await page.getByRole('button', { name: 'Save', exact: true }).first().click()
-    await page.getByRole('alert').first().waitFor({ timeout: 60_000 })
+    await page
+      .getByRole('alert')
+      .first()
+      .waitFor({ timeout: extendTimeout(60_000) })
     expect(await page.getByLabel('Category').inputValue()).toBe('Culture')
     await page.context().setOffline(false)
     await save(page)

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Api } from './support/api.ts'
 import { confirmDelete, createPerson, expectNoSidewaysScroll, openConsolePage, settle, signIn } from './support/console-page.ts'
@@ -378,7 +378,10 @@ describeInBrowser('the console', () => {
     await field('Time of slide 4').fill('0:01.5')
     expect(await page.getByRole('button', { name: 'Save', exact: true }).last().isDisabled()).toBe(true)
     await page.locator('input[type=file][accept*=pdf]').setInputFiles(join(folder, 'broken.pdf'))
-    await page.getByRole('alert').filter({ hasText: 'The last file could not be converted' }).waitFor({ timeout: 90_000 })
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'The last file could not be converted' })
+      .waitFor({ timeout: extendTimeout(90_000) })
     await checkPage('console-presentation-failed')
     await openTab('presentation')
     await page.getByRole('button', { name: 'Delete' }).last().click()

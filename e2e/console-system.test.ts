@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Api } from './support/api.ts'
 import {
@@ -358,7 +358,7 @@ describeInBrowser('the pages of the console for administrators', () => {
     await alert.getByRole('button', { name: 'Encode again' }).click()
     await alert.waitFor({ state: 'detached' })
     expect((await waitUntilSettled(api, id)).status.status).toBe('ok')
-    await page.locator('iframe').waitFor({ timeout: 60_000 })
+    await page.locator('iframe').waitFor({ timeout: extendTimeout(60_000) })
   }, 150_000)
 
   test('a super user sees the usage of the organisation', async () => {

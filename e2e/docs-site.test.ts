@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import axe from 'axe-core'
 import { parse } from 'parse5'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
@@ -152,7 +152,10 @@ describeInBrowser('in a browser', () => {
     const { page, problems } = await openPage()
     await page.goto(`${platform.url}/docs/api#tag/id-generation/GET/id`)
     const operation = page.locator('section[id$="GET/id"]').first()
-    await operation.getByText('curl', { exact: false }).first().waitFor({ timeout: 30_000 })
+    await operation
+      .getByText('curl', { exact: false })
+      .first()
+      .waitFor({ timeout: extendTimeout(30_000) })
     await operation.getByRole('button', { name: /Curl/ }).first().click()
     await page.getByRole('option', { name: 'Fetch' }).click()
     await operation.getByText("fetch('", { exact: false }).first().waitFor()
@@ -162,7 +165,7 @@ describeInBrowser('in a browser', () => {
     await waitFor(
       async () => {
         if ((await client.count()) === 0) await operation.getByRole('button', { name: /Test Request/ }).click()
-        await token.waitFor({ timeout: 10_000 })
+        await token.waitFor({ timeout: extendTimeout(10_000) })
         return true
       },
       { timeout: 60_000, describe: 'the dialog that sends requests' },
@@ -180,7 +183,10 @@ describeInBrowser('in a browser', () => {
     const { page, problems } = await openPage()
     await page.goto(`${platform.url}/docs/api#tag/videos/POST/video/upload`)
     const operation = page.locator('section[id$="POST/video/upload"]').first()
-    await operation.getByText('curl', { exact: false }).first().waitFor({ timeout: 30_000 })
+    await operation
+      .getByText('curl', { exact: false })
+      .first()
+      .waitFor({ timeout: extendTimeout(30_000) })
     await operation.getByRole('button', { name: /Curl/ }).first().click()
     await page.getByRole('option', { name: 'vitascope' }).click()
     await operation.getByText('vitascope upload clip.mp4', { exact: false }).first().waitFor()

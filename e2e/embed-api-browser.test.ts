@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -180,7 +180,7 @@ describeInBrowser('a page of another origin with a strict Content-Security-Polic
     const code = example.replace(`'@vitascope/player'`, `'/package/player.js'`).replace('seek(90)', 'seek(9)')
     expect(code).not.toBe(example)
     const { page, errors } = await open('guide', frame(video.video_id), code)
-    const ended = page.waitForEvent('console', { predicate: (message) => message.text() === 'ended', timeout: 60_000 })
+    const ended = page.waitForEvent('console', { predicate: (message) => message.text() === 'ended', timeout: extendTimeout(60_000) })
     const readTime = () =>
       page
         .frameLocator('#film')

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type FrameLocator, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -64,7 +64,7 @@ describeInBrowser('embed codes on a page of another origin', () => {
     return { page, pageErrors }
   }
   const playIn = async (frame: FrameLocator, seconds = 1) => {
-    await frame.locator('.start').click({ timeout: 20_000 })
+    await frame.locator('.start').click({ timeout: extendTimeout(20_000) })
     await waitFor(async () => (await frame.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)) > seconds, {
       timeout: 30_000,
       describe: `the picture to pass ${seconds} s`,
@@ -78,7 +78,7 @@ describeInBrowser('embed codes on a page of another origin', () => {
     site.serve('/js', `<h1>News</h1><p>Before</p><div id="film">It loads …</div><p>After</p>${code}`, policy)
     const { page, pageErrors } = await open('/js')
     const frame = page.locator('#film > iframe')
-    await frame.waitFor({ timeout: 20_000 })
+    await frame.waitFor({ timeout: extendTimeout(20_000) })
     expect(await page.locator('#film').textContent()).toBe('')
     expect(await frame.boundingBox()).toMatchObject({ width: 640, height: 360 })
     expect(await frame.getAttribute('title')).toBe('Launch & <b>landing</b>')
@@ -97,7 +97,7 @@ describeInBrowser('embed codes on a page of another origin', () => {
     ]
     site.serve('/many', `${newsHtml}<section>${firstCode}</section>${secondCode}<div id="later"></div>`)
     const { page, pageErrors } = await open('/many')
-    await page.locator('#later > iframe').waitFor({ timeout: 20_000 })
+    await page.locator('#later > iframe').waitFor({ timeout: extendTimeout(20_000) })
     const [half, small] = [await page.locator('section > iframe').boundingBox(), await page.locator('#later > iframe').boundingBox()]
     expect([half?.width, Math.round(half?.height ?? 0)]).toEqual([468, 263])
     expect([small?.width, small?.height]).toEqual([320, 180])
@@ -112,7 +112,7 @@ describeInBrowser('embed codes on a page of another origin', () => {
       site.serve(`/phone-${type}`, `${newsHtml}<div>${await fetchEmbedCode(`/embed/${videoId}/${type}`)}</div>`)
       const { page } = await open(`/phone-${type}`)
       await page.setViewportSize({ width: 390, height: 844 })
-      await page.locator('iframe').waitFor({ timeout: 20_000 })
+      await page.locator('iframe').waitFor({ timeout: extendTimeout(20_000) })
       const box = await page.locator('iframe').boundingBox()
       expect([Math.round(box?.width ?? 0), Math.round(box?.height ?? 0)]).toEqual([326, 183])
       await screenshot(page, `embed-phone-${type}`)
@@ -130,7 +130,7 @@ describeInBrowser('embed codes on a page of another origin', () => {
     const attributes = async (path: string) => {
       const opened = await open(path)
       const frame = opened.page.locator('iframe').first()
-      await frame.waitFor({ timeout: 20_000 })
+      await frame.waitFor({ timeout: extendTimeout(20_000) })
       const names = ['src', 'title', 'sandbox', 'allow', 'allowfullscreen', 'loading']
       const values = await Promise.all(names.map((name) => frame.getAttribute(name)))
       await opened.page.close()
@@ -154,7 +154,7 @@ describeInBrowser('embed codes on a page of another origin', () => {
     await page
       .frameLocator('iframe')
       .getByText(/personal link/)
-      .waitFor({ timeout: 20_000 })
+      .waitFor({ timeout: extendTimeout(20_000) })
     await page.close()
   }, 150_000)
 
@@ -189,7 +189,7 @@ describeInBrowser('embed codes on a page of another origin', () => {
     const frame = page.frameLocator('iframe')
     await frame.getByLabel('Password').fill('wrong')
     await frame.getByLabel('Password').press('Enter')
-    await frame.getByText('Wrong password').waitFor({ timeout: 20_000 })
+    await frame.getByText('Wrong password').waitFor({ timeout: extendTimeout(20_000) })
     await screenshot(page, 'embed-password')
     await frame.getByLabel('Password').fill('open sesame')
     await frame.getByRole('button', { name: 'Open' }).click()
@@ -239,7 +239,7 @@ describeInBrowser('embed codes on a page of another origin', () => {
     expect(await platform.guest.get(`/embed/${id}`)).toMatchObject({ status: 404, body: { code: 'video_expired', detail: message } })
     const page = await browser.newPage()
     await page.goto(`${platform.url}/player/${id}`)
-    await page.getByText(message).waitFor({ timeout: 20_000 })
+    await page.getByText(message).waitFor({ timeout: extendTimeout(20_000) })
     await page.close()
   }, 60_000)
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { freePort } from '@vitascope/embedded-postgres'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Frame, type Page } from 'playwright-core'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -111,7 +111,7 @@ describeInBrowser('in a browser', () => {
 
   /** Starts the video in the frame and waits until its picture moves. */
   const plays = async (frame: Frame) => {
-    await frame.locator('video').waitFor({ timeout: 30_000 })
+    await frame.locator('video').waitFor({ timeout: extendTimeout(30_000) })
     const position = () =>
       frame.evaluate<number>(`(() => {
       const video = document.querySelector('vitascope-player')?.shadowRoot?.querySelector('video') ?? document.querySelector('video')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
@@ -111,7 +111,10 @@ describeInBrowser('façades on a page of another origin', () => {
   test('20 façades load their posters only, and a click plays one video with sound', async () => {
     site.serve('/twenty', `<h1>News</h1>${ids.map((id) => facade(id)).join('')}${script()}`, strictPolicy())
     const { page, pageErrors, requestedPaths } = await open('/twenty')
-    await page.getByRole('button').first().waitFor({ timeout: 20_000 })
+    await page
+      .getByRole('button')
+      .first()
+      .waitFor({ timeout: extendTimeout(20_000) })
     // Posters far below the visible area are not loaded.
     await waitFor(async () => (await countPosters(page)) >= 2, { timeout: 20_000, describe: 'visible posters' })
     expect(await countPosters(page)).toBeLessThan(FACADES)
@@ -142,7 +145,7 @@ describeInBrowser('façades on a page of another origin', () => {
       site.serve(path, `<a href="#x">First</a>${facade(`${ids[0]}`, 'Launch &amp; &lt;b&gt;landing&lt;/b&gt;')}${script()}`, strictPolicy())
       const { page, pageErrors } = await open(path)
       const button = page.getByRole('button', { name: `Play video: ${TITLE}`, exact: true })
-      await button.waitFor({ timeout: 20_000 })
+      await button.waitFor({ timeout: extendTimeout(20_000) })
       expect(await button.textContent()).toBe(TITLE)
       await page.keyboard.press('Tab')
       await page.keyboard.press('Tab')
@@ -187,7 +190,7 @@ describeInBrowser('façades on a page of another origin', () => {
     site.serve('/size', `${GRID}<main><section>${facade(`${ids[0]}`)}</section></main>${script()}`)
     const { page } = await open('/size', { width: 390, height: 844 })
     const element = page.locator('[data-vitascope-video]')
-    await page.getByRole('button').waitFor({ timeout: 20_000 })
+    await page.getByRole('button').waitFor({ timeout: extendTimeout(20_000) })
     const before = await element.boundingBox()
     expect([before?.width, Math.round((before?.height ?? 0) * 100)]).toEqual([358, Math.round((358 * 9 * 100) / 16)])
     await page.getByRole('button').click()
@@ -220,7 +223,7 @@ describeInBrowser('façades on a page of another origin', () => {
     site.serve('/protected', `${element}${script()}`, strictPolicy())
     const { page } = await open('/protected')
     const button = page.getByRole('button', { name: 'Play video: Board meeting' })
-    await button.waitFor({ timeout: 20_000 })
+    await button.waitFor({ timeout: extendTimeout(20_000) })
     await waitFor(async () => (await page.locator('img').count()) === 0, { timeout: 20_000, describe: 'the poster to be removed' })
     await button.click()
     await waitForPlayback(page)
@@ -240,7 +243,7 @@ describeInBrowser('façades on a page of another origin', () => {
     const messages: string[] = []
     page.on('console', (message) => messages.push(message.text()))
     await page.goto(`${platform.url}/player/${ids[0]}`)
-    await page.locator('.start').waitFor({ timeout: 20_000 })
+    await page.locator('.start').waitFor({ timeout: extendTimeout(20_000) })
     const json = await page.locator('script[type="application/ld+json"]').textContent()
     const { body } = await platform.guest.get<{ uri: { hls: string; poster_frame: string } }>(`/video/${ids[0]}`)
     expect(JSON.parse(json ?? '')).toMatchObject({
@@ -271,7 +274,10 @@ describeInBrowser('façades on a page of another origin', () => {
         )
     await waitFor(async () => (await sizes()).every(([width]) => width !== 0), { timeout: 20_000, describe: 'the thumbnails' })
     expect(await sizes()).toEqual([small, full].map((one) => [one['thumbnail_width'], one['thumbnail_height']]))
-    await opened.page.frameLocator('iframe').locator('.start').click({ timeout: 20_000 })
+    await opened.page
+      .frameLocator('iframe')
+      .locator('.start')
+      .click({ timeout: extendTimeout(20_000) })
     const video = opened.page.frameLocator('iframe').locator('video')
     await waitFor(() => video.evaluate((element: MediaElement) => element.currentTime > 0.5), {
       timeout: 30_000,
@@ -307,7 +313,10 @@ describeInBrowser('façades on a page of another origin', () => {
     // The policy that the guide names.
     site.serve('/guide', blocks('html').join(''), strictPolicy().replace("'none';", "'none'; style-src-attr 'unsafe-inline';"))
     const { page, pageErrors } = await open('/guide')
-    await page.frameLocator('body > iframe').locator('.start').waitFor({ timeout: 20_000 })
+    await page
+      .frameLocator('body > iframe')
+      .locator('.start')
+      .waitFor({ timeout: extendTimeout(20_000) })
     const box = await page.locator('body > iframe').boundingBox()
     expect(Math.round(((box?.width ?? 0) / (box?.height ?? 1)) * 100)).toBe(178)
     await page.getByRole('button', { name: 'Play video: Launch day' }).click()
@@ -329,7 +338,10 @@ describeInBrowser('façades on a page of another origin', () => {
       site.serve('/grid', `${GRID}<main>${facades}</main>${script()}`)
       const { page } = await open('/grid', { width, height: 900 })
       await page.emulateMedia({ colorScheme })
-      await page.getByRole('button').first().waitFor({ timeout: 20_000 })
+      await page
+        .getByRole('button')
+        .first()
+        .waitFor({ timeout: extendTimeout(20_000) })
       await scrollThrough(page)
       await waitForPosters(page, FACADES - 1)
       expect(await page.locator('html').evaluate((root: { scrollWidth: number }) => root.scrollWidth)).toBe(width)

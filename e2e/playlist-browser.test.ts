@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Api } from './support/api.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
@@ -73,7 +73,10 @@ describeInBrowser('a playlist in a browser', () => {
   const change = async (fields: Record<string, unknown>) => expect((await api.put(`/playlist/${playlistId}`, fields)).status).toBe(200)
   const open = async (query = '?autoplay=1&muted=1') => {
     await page.goto(`${platform.url}/player/${playlistId}${query}`)
-    await page.locator('.entry').first().waitFor({ state: 'attached', timeout: 20_000 })
+    await page
+      .locator('.entry')
+      .first()
+      .waitFor({ state: 'attached', timeout: extendTimeout(20_000) })
   }
   const titles = () => page.locator('.entry .name').allTextContents()
   const current = () => page.locator('.entry[aria-current] .name').textContent()
@@ -183,8 +186,8 @@ describeInBrowser('a playlist in a browser', () => {
   test('shows a message if it is empty or does not exist', async () => {
     await change({ videos: [] })
     await page.goto(`${platform.url}/player/${playlistId}`)
-    await page.getByText('This playlist has no videos.').waitFor({ timeout: 20_000 })
+    await page.getByText('This playlist has no videos.').waitFor({ timeout: extendTimeout(20_000) })
     await page.goto(`${platform.url}/player/4611686018427387905`)
-    await page.getByText('This video is not available').waitFor({ timeout: 20_000 })
+    await page.getByText('This video is not available').waitFor({ timeout: extendTimeout(20_000) })
   }, 60_000)
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { chromium } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -71,7 +71,7 @@ testInBrowser(
       }
       const allowed = await open(`http://localhost:${port}/news`)
       const frame = allowed.frameLocator('iframe')
-      await frame.locator('.start').click({ timeout: 20_000 })
+      await frame.locator('.start').click({ timeout: extendTimeout(20_000) })
       await waitFor(async () => (await frame.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)) > 1, {
         timeout: 30_000,
         describe: 'the picture to pass 1 s on the allowed page',
@@ -79,7 +79,10 @@ testInBrowser(
       await screenshot(allowed, 'rules-allowed')
 
       const denied = await open(`http://127.0.0.1:${port}/news`)
-      await denied.frameLocator('iframe').getByText('not available here').waitFor({ timeout: 20_000 })
+      await denied
+        .frameLocator('iframe')
+        .getByText('not available here')
+        .waitFor({ timeout: extendTimeout(20_000) })
       await screenshot(denied, 'rules-denied')
       // The link without a page around it is not allowed either.
       const direct = await fetch(`${platform.url}/player/${id}`)

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { checkState } from './support/page-state.ts'
 import { makePicture, probePicture } from './support/pictures.ts'
@@ -44,7 +44,7 @@ describeInBrowser('the upload page', () => {
   beforeEach(async () => {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
     page = await context.newPage()
-    page.setDefaultTimeout(60_000)
+    page.setDefaultTimeout(extendTimeout(60_000))
     pageErrors = []
     page.on('pageerror', (error) => pageErrors.push(error.message))
     page.on('console', (message) => message.text().includes('Content Security Policy') && pageErrors.push(message.text()))
@@ -73,7 +73,7 @@ describeInBrowser('the upload page', () => {
     await enterKey(page, tenant.key)
     await shown('Connection lost. The upload continues by itself').waitFor()
     await page.locator('vitascope-player').waitFor()
-    await shown('Ready to watch.').waitFor({ timeout: 90_000 })
+    await shown('Ready to watch.').waitFor({ timeout: extendTimeout(90_000) })
     const { body } = await platform.guest.get(`/video/${await uploadedId(page, 'Launch Ω')}`)
     expect(body).toMatchObject({ video_title: 'Launch Ω', media_title: 'Launch Ω', status: { status: 'ok' } })
   }, 240_000)
@@ -364,7 +364,9 @@ describeInBrowser('the upload page', () => {
     await shown('Not added.').waitFor()
     await checkState(page, 'preparing')
     await shown('2 of 2 uploaded').waitFor()
-    await shown('Ready to watch.').nth(1).waitFor({ timeout: 120_000 })
+    await shown('Ready to watch.')
+      .nth(1)
+      .waitFor({ timeout: extendTimeout(120_000) })
     await checkState(page, 'done')
 
     await page.getByRole('button', { name: 'Remove from the list: small' }).click()

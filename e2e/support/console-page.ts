@@ -1,4 +1,4 @@
-import { waitFor } from '@vitascope/testing'
+import { extendTimeout, waitFor } from '@vitascope/testing'
 import type { Browser, Page } from 'playwright-core'
 import type { Api } from './api.ts'
 import type { VideoRecord } from './video-steps.ts'
@@ -82,7 +82,7 @@ export async function readFirstVideo(api: Api): Promise<VideoRecord> {
 export async function openConsolePage(browser: Browser, addProblem: (problem: string) => void): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' })
   const page = await context.newPage()
-  page.setDefaultTimeout(30_000)
+  page.setDefaultTimeout(extendTimeout(30_000))
   page.on('pageerror', (error) => addProblem(error.message))
   page.on('console', (message) => message.text().includes('Content Security Policy') && addProblem(message.text()))
   return page

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserPath, waitFor } from '@vitascope/testing'
+import { browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import type { Page } from 'playwright-core'
 import { type PlayerFixture, startPlayerFixture } from './player-fixture.ts'
 
@@ -126,7 +126,10 @@ describeInBrowser('a page of another origin with a strict policy', () => {
     await openPlayer('v')
     await waitForTracks()
     await command('load', 'denied', { autoplay: true })
-    await page.frameLocator('iframe').getByText('Not on this page.').waitFor({ timeout: 20_000 })
+    await page
+      .frameLocator('iframe')
+      .getByText('Not on this page.')
+      .waitFor({ timeout: extendTimeout(20_000) })
     expect(fixture.platform.requestedPaths).not.toContain('/v2/video/denied?player_settings=true')
     expect((await command('play')).reason).toBe('not_playable')
   }, 60_000)
@@ -165,7 +168,10 @@ describeInBrowser('a page of another origin with a strict policy', () => {
     async (id) => {
       await openPlayer(id)
       await waitForEvent('refused')
-      await page.frameLocator('iframe').locator('.start').waitFor({ timeout: 20_000 })
+      await page
+        .frameLocator('iframe')
+        .locator('.start')
+        .waitFor({ timeout: extendTimeout(20_000) })
       expect(await eventNames()).not.toContain('ready')
       const state = await page.evaluate(() => (window as unknown as { player: { state: unknown } }).player.state)
       expect(state).toBeUndefined()
@@ -211,7 +217,10 @@ describeInBrowser('a page of another origin with a strict policy', () => {
     const answers = () => page.evaluate(() => (window as unknown as PlayerJs).answers)
     const send = (...values: unknown[]) => page.evaluate((args) => (window as unknown as PlayerJs).send(...args), values)
     await waitFor(async () => (await answers()).some(({ event }) => event === 'ready'), { timeout: 20_000, describe: 'ready' })
-    await page.frameLocator('iframe').locator('[data-menu=quality]').waitFor({ state: 'attached', timeout: 20_000 })
+    await page
+      .frameLocator('iframe')
+      .locator('[data-menu=quality]')
+      .waitFor({ state: 'attached', timeout: extendTimeout(20_000) })
     await send('addEventListener', 'timeupdate', 'l1')
     await send('setVolume', 40)
     await send('play')

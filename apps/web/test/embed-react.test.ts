@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserPath, waitFor } from '@vitascope/testing'
+import { browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type PlayerFixture, startPlayerFixture } from './player-fixture.ts'
 
 const describeInBrowser = browserPath() === undefined ? describe.skip : describe
@@ -82,7 +82,7 @@ describeInBrowser('the React component', () => {
     const parameters = await page.locator('vitascope-player iframe').evaluate((frame: HTMLIFrameElement) => new URL(frame.src).search)
     expect(parameters).toBe('?player=poodle&muted=1')
     const frame = page.frameLocator('vitascope-player iframe')
-    await frame.locator('[data-menu=quality]').waitFor({ state: 'attached', timeout: 20_000 })
+    await frame.locator('[data-menu=quality]').waitFor({ state: 'attached', timeout: extendTimeout(20_000) })
     await page.evaluate(() => (window as unknown as App).player.play())
     await waitFor(async () => (await events()).includes('play'), { timeout: 20_000, describe: 'play' })
     await page.evaluate(() => (window as unknown as App).setVideo('other'))

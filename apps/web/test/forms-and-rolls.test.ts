@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserPath, waitFor, waitForMenu } from '@vitascope/testing'
+import { browserPath, extendTimeout, waitFor, waitForMenu } from '@vitascope/testing'
 import { type PlayerFixture, readVideo, startPlayerFixture } from './player-fixture.ts'
 
 const describeInBrowser = browserPath() === undefined ? describe.skip : describe
@@ -106,6 +106,6 @@ describeInBrowser('the player', () => {
     await jumpToEnd()
     await waitForRoll(null, /^$/)
     expect(sources).toEqual(['rolled', 'first', 'gone', 'second', 'after'])
-    await page.locator('.start').waitFor({ timeout: 20_000 })
+    await page.locator('.start').waitFor({ timeout: extendTimeout(20_000) })
   }, 90_000)
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { findFfmpeg } from '@vitascope/media'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { screenshots } from './outage-run.ts'
 import { createMedia, startTestPlatform } from './stand-in-platform.ts'
@@ -76,7 +76,7 @@ describeInBrowser('a page that embeds the player', () => {
         const page = await open(site, code())
         // The lazy frame is loaded because it is near the visible area, but it is not visible.
         const part = page.frameLocator('iframe').locator(shown).first()
-        await part.waitFor({ state: 'attached', timeout: 30_000 })
+        await part.waitFor({ state: 'attached', timeout: extendTimeout(30_000) })
         if (shown.includes('entry')) {
           // The next video starts automatically.
           const video = page.frameLocator('iframe').locator('video')
@@ -121,7 +121,7 @@ describeInBrowser('a page that embeds the player', () => {
     await inside.getByLabel('Password').click()
     await page.keyboard.type('wrong')
     await page.keyboard.press('Enter')
-    await inside.getByText('Wrong password').waitFor({ timeout: 20_000 })
+    await inside.getByText('Wrong password').waitFor({ timeout: extendTimeout(20_000) })
     await page.keyboard.type('open')
     await page.keyboard.press('Enter')
     await waitFor(() => inside.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime > 0.1), {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { findFfmpeg } from '@vitascope/media'
-import { browserArguments, browserPath, chooseInMenu, listChoices, waitFor, waitForMenu } from '@vitascope/testing'
+import { browserArguments, browserPath, chooseInMenu, extendTimeout, listChoices, waitFor, waitForMenu } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
@@ -151,9 +151,9 @@ describeInBrowser('the player page', () => {
     platform.setHead('list', '<meta name="vitascope:shows" content="playlist">')
     platform.setRecord('list', {}, 503)
     await page.goto(`${platform.url}/player/list`)
-    await page.getByText('The server cannot be reached').waitFor({ timeout: 20_000 })
+    await page.getByText('The server cannot be reached').waitFor({ timeout: extendTimeout(20_000) })
     platform.setRecord('list', { title: 'All', videos: [] })
     await page.getByRole('button', { name: 'Retry' }).click()
-    await page.getByText('This playlist has no videos.').waitFor({ timeout: 20_000 })
+    await page.getByText('This playlist has no videos.').waitFor({ timeout: extendTimeout(20_000) })
   }, 60_000)
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { findFfmpeg } from '@vitascope/media'
-import { browserArguments, browserPath, chooseInMenu, listChoices, waitFor, waitForMenu } from '@vitascope/testing'
+import { browserArguments, browserPath, chooseInMenu, extendTimeout, listChoices, waitFor, waitForMenu } from '@vitascope/testing'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
@@ -130,7 +130,7 @@ describeInBrowser('viewing', () => {
     await evaluateVideo((video) => {
       video.currentTime = video.duration - 0.3
     })
-    await page.locator('.start').waitFor({ timeout: 20_000 })
+    await page.locator('.start').waitFor({ timeout: extendTimeout(20_000) })
     expect((await page.locator('.time slot').textContent())?.replaceAll('\u00a0', ' ')).toBe('0:06 / 0:06')
     expect(await page.locator('.start').getAttribute('aria-label')).toBe('Replay')
     await page.locator('.start').click()
@@ -288,16 +288,16 @@ describeInBrowser('viewing', () => {
     platform.setHead('list', '<meta name="vitascope:shows" content="playlist">')
     platform.setRecord('list', { title: 'All', videos: [] })
     await page.goto(`${platform.url}/player/list`)
-    await page.getByText('This playlist has no videos.').waitFor({ timeout: 20_000 })
+    await page.getByText('This playlist has no videos.').waitFor({ timeout: extendTimeout(20_000) })
     await takeScreenshot('empty-list')
     expect(platform.requestedPaths.filter((path) => path.startsWith('/v2'))).toEqual(['/v2/playlist/list'])
     platform.requestedPaths.length = 0
     platform.setHead('over', '<meta name="vitascope:shows" content="none"><meta name="vitascope:expired" content="The sale is over.">')
     await page.goto(`${platform.url}/player/over`)
-    await page.getByText('The sale is over.').waitFor({ timeout: 20_000 })
+    await page.getByText('The sale is over.').waitFor({ timeout: extendTimeout(20_000) })
     platform.setHead('never', '<meta name="vitascope:shows" content="none">')
     await page.goto(`${platform.url}/player/never`)
-    await page.getByText('This video is not available').waitFor({ timeout: 20_000 })
+    await page.getByText('This video is not available').waitFor({ timeout: extendTimeout(20_000) })
     expect(platform.requestedPaths.filter((path) => path.startsWith('/v2'))).toEqual([])
     expect(consoleErrors).toEqual([])
   }, 60_000)
@@ -322,7 +322,7 @@ describeInBrowser('viewing', () => {
     await waitForPlayback()
     await page.keyboard.press('Shift+N')
     await waitFor(async () => (await page.title()) === 'Third', { describe: 'the third video' })
-    await page.locator('.notice').waitFor({ timeout: 60_000 })
+    await page.locator('.notice').waitFor({ timeout: extendTimeout(60_000) })
     const notice = (await page.locator('.notice h1, .notice p').allTextContents()).join(': ')
     expect(notice).toMatch(/^Third: .*It requires a personal link/)
     expect(consoleErrors).toEqual([])
