@@ -44,7 +44,7 @@ interface Row {
 }
 
 /**
- * Interval in ms in which an idle sender polls for rows of other replicas and rows that become due.
+ * Interval in ms in which one of the idle senders polls for rows of other replicas and rows that become due.
  */
 const POLL_MS = 500
 /** Default number of messages that are sent at the same time. Each uses a connection. */
@@ -79,19 +79,30 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const idleSenders = new Set<() => void>()
   let senders: Promise<void>[] = []
   let wakeCount = 0
+  let pollTimer: NodeJS.Timeout | undefined
   const wake = () => {
     wakeCount++
     for (const resume of idleSenders) resume()
   }
+  const wakeOne = () => {
+    for (const resume of idleSenders) return resume()
+  }
+  const schedulePoll = () => {
+    if (idleSenders.size === 0 || stopping.signal.aborted) return
+    pollTimer ??= setTimeout(() => {
+      pollTimer = undefined
+      wakeOne()
+      schedulePoll()
+    }, POLL_MS)
+  }
   const waitForMessage = () =>
     new Promise<void>((resolve) => {
       const resume = () => {
-        clearTimeout(timer)
         idleSenders.delete(resume)
         resolve()
       }
-      const timer = setTimeout(resume, POLL_MS)
       idleSenders.add(resume)
+      schedulePoll()
     })
   const runSender = async () => {
     while (!stopping.signal.aborted) {
@@ -99,7 +110,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       // next poll.
       const before = wakeCount
       try {
-        if (!(await sendOne({ db, handlers, log, maxErrors }, stopping.signal)) && before === wakeCount) await waitForMessage()
+        if (!(await sendOne({ db, handlers, log, maxErrors }, wakeOne, stopping.signal)) && before === wakeCount) await waitForMessage()
       } catch (error) {
         log.warn({ err: error }, 'outbox: database unavailable; retrying')
         await delay(POLL_MS)
@@ -119,6 +130,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     },
     async stop() {
       stopping.abort()
+      clearTimeout(pollTimer)
       wake()
       await Promise.all(senders)
     },
@@ -127,9 +139,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
 /**
  * Sends the oldest due message that is the first of its key, while its row is locked. Returns false
- * if there is none.
+ * if there is none. `onFound` is called before the message is sent: further messages may be due.
  */
-function sendOne({ db, handlers, log, maxErrors }: Required<Omit<OutboxOptions, 'concurrency'>>, signal: AbortSignal): Promise<boolean> {
+function sendOne(
+  { db, handlers, log, maxErrors }: Required<Omit<OutboxOptions, 'concurrency'>>,
+  onFound: () => void,
+  signal: AbortSignal,
+): Promise<boolean> {
   return db.transaction(async (tx) => {
     const [row] = await tx.query<Row>(
       `select outbox_id, topic, payload, attempts, faults, traceparent from outbox o
@@ -139,6 +155,7 @@ function sendOne({ db, handlers, log, maxErrors }: Required<Omit<OutboxOptions, 
       [Object.keys(handlers)],
     )
     if (!row) return false
+    onFound()
     try {
       const send = handlers[row.topic]
       if (!send) throw new Error(`no handler for topic ${row.topic}`)

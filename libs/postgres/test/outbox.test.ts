@@ -58,6 +58,38 @@ describe('the outbox', () => {
     expect(received.filter((m) => m.key === 'a').map((m) => m.n)).toEqual([1, 2, 3])
     expect(received.filter((m) => m.key === 'b').map((m) => m.n)).toEqual([1, 2])
   })
+  test('sends messages of another process by all senders at once, although only one idle sender polls', async () => {
+    let polls = 0
+    const countingDb: Db = {
+      ...db,
+      transaction: (run, ...rest) => {
+        polls++
+        return db.transaction(run, ...rest)
+      },
+    }
+    let [running, most] = [0, 0]
+    const release = Promise.withResolvers<void>()
+    const handlers = {
+      t: async () => {
+        most = Math.max(most, ++running)
+        if (running === 4) release.resolve()
+        await release.promise
+      },
+    }
+    const outbox = createOutbox({ db: countingDb, log, handlers })
+    outbox.start()
+    await waitFor(() => polls === 4, { describe: 'the first attempt of each sender' })
+    const start = Date.now()
+    await waitFor(() => polls >= 10, { describe: 'six polls', timeout: 15_000 })
+    expect(Date.now() - start).toBeGreaterThan(2_400)
+    await send(
+      [1, 2, 3, 4].map((n) => [`key ${n}`, n]),
+      createOutbox({ db, log, handlers }),
+    )
+    await waitFor(empty, { describe: 'an empty outbox', timeout: 15_000 })
+    await outbox.stop()
+    expect(most).toBe(4)
+  })
   test('stops retrying a message after maxErrors faults, and does not count unavailability as a fault', async () => {
     let calls = 0
     const handlers = {

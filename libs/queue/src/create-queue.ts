@@ -176,12 +176,13 @@ async function lease(query: Query, request: LeaseRequest, waiting: Waiting, sign
   const deadline = performance.now() + (request.waitMs ?? 0)
   const leased = request.requestId === undefined ? undefined : await leasedByRequest(query, request.holder, request.requestId)
   if (leased) return leased
+  const group = JSON.stringify([request.kinds, request.itemId, request.key])
   for (;;) {
     signal.throwIfAborted()
     const item = await leaseNow(query, request)
     const remainingMs = deadline - performance.now()
     if (item || remainingMs <= 0) return item
-    await waiting.pause(remainingMs, signal)
+    await waiting.pause(remainingMs, group, signal)
   }
 }
 
