@@ -121,6 +121,7 @@ import { quotaHandlers } from './quota/quota-rpc.ts'
 import { createUploadReservations } from './quota/upload-reservation.ts'
 import { createUsageCheck } from './quota/usage-check.ts'
 import { createPasswordHasher } from './setting/password-hash.ts'
+import { rotateUrlsHandlers } from './setting/rotate-urls.ts'
 import { settingHandlers } from './setting/setting-rpc.ts'
 import { createSettingStore } from './setting/setting-store.ts'
 import { tagHandlers } from './tag/tag-rpc.ts'
@@ -186,6 +187,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     ...sendToEncodingHandlers(encoding, () => jobs, log),
     ...sendSlidesToEncodingHandlers(encoding, () => slideJobs, log),
     ...sendPostersToEncodingHandlers(encoding, () => posters, log),
+    ...rotateUrlsHandlers(db, () => enqueue),
   }
   const outbox = createOutbox({ db: outboxDb, handlers, log, maxErrors: SEND_ATTEMPTS })
   // The purge URL is called by a separate outbox, because a slow receiver must not delay messages to encoding.
@@ -280,7 +282,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   server.implement(
     SettingServiceService,
     settingHandlers({
-      settings: createSettingStore(db),
+      settings: createSettingStore(db, enqueue),
       themes,
       contactForms: createContactFormStore(db),
       findVisibleVideo,

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const findVisibleVideo = requireVisibleVideo.bind(undefined, { videos, tokens: { isValid: async () => false } })
   handlersWith = (passwordHasher) =>
     settingHandlers({
-      settings: createSettingStore(db),
+      settings: createSettingStore(db, catalogue.enqueue),
       themes,
       contactForms: createContactFormStore(db),
       findVisibleVideo,

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createOutbox } from '@vitascope/postgres'
+import { testLog, waitFor } from '@vitascope/testing'
 import { buildOrganisation, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { rotateUrlsHandlers } from './rotate-urls.ts'
 import { DEFAULT_SETTING, type SettingFields } from './setting.ts'
 import { createSettingStore, type NewSetting, type SettingStore } from './setting-store.ts'
 
@@ -8,7 +11,7 @@ let catalogue: CatalogueDatabase
 let settings: SettingStore
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
-  settings = createSettingStore(catalogue.db)
+  settings = createSettingStore(catalogue.db, catalogue.enqueue)
 })
 afterAll(() => catalogue.close())
 
@@ -216,4 +219,25 @@ test('twenty concurrent changes are all kept', async () => {
     }))
   await Promise.all(Array.from({ length: 20 }, add))
   expect((await find(settingId))?.lowestQualityVersion).toBe(120)
+})
+
+test('a new password rotates the URLs of all videos of the profile, also of more than one transaction changes', async () => {
+  const settingId = await make()
+  const { videoId } = await catalogue.play({ settingId })
+  const copies = await catalogue.db.query<{ video_id: string }>(
+    `insert into video select (jsonb_populate_record(v, jsonb_build_object('video_id', g, 'delivery_version', 'old'))).*
+     from video v, generate_series(1, 2500) g where v.video_id = $1 returning video_id`,
+    [videoId],
+  )
+  expect(copies).toHaveLength(2_500)
+  await catalogue.db.query('analyze')
+  const countOld = async () =>
+    (await catalogue.db.query(`select 1 from video where setting_id = $1 and delivery_version = 'old'`, [settingId])).length
+  await settings.update({ scope: '1', settingId }, '7', (now) => ({ fields: now, passwordHash: 'hash' }))
+  expect(await countOld()).toBe(2_000)
+  const outbox = createOutbox({ db: catalogue.db, handlers: rotateUrlsHandlers(catalogue.db, () => catalogue.enqueue), log: testLog })
+  outbox.start()
+  await waitFor(async () => (await countOld()) === 0, { describe: 'all URLs to be rotated' })
+  await outbox.stop()
+  expect(await catalogue.messages()).not.toContainEqual(expect.objectContaining({ topic: 'setting.rotate_urls' }))
 })

@@ -3,7 +3,9 @@ import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
 import { encodePageToken, readIdToken } from '@vitascope/request'
+import type { Enqueue } from '../publishing/job/job-messages.ts'
 import { requirePrePostRolls } from './pre-post-roll.ts'
+import { rotateUrlsOfVideos } from './rotate-urls.ts'
 import { SETTING_PATHS, type Setting, type SettingFields } from './setting.ts'
 
 export interface SettingKey {
@@ -75,7 +77,7 @@ export const REFERENCED_SETTING = 's.organisation_id = v.organisation_id and s.s
 export const EFFECTIVE_SETTING = `s.organisation_id = v.organisation_id and s.setting_id::text in (v.setting_id, o.default_setting_id)
   order by s.setting_id::text = v.setting_id desc limit 1`
 
-export function createSettingStore(db: Db): SettingStore {
+export function createSettingStore(db: Db, enqueue: Enqueue): SettingStore {
   return {
     create: ({ organisationId, userId, fields, passwordHash }, call) =>
       withIdempotency(db, call, jsonCodec<string>(), async (tx) => {
@@ -118,7 +120,7 @@ export function createSettingStore(db: Db): SettingStore {
         )
         if (passwordHash !== undefined) {
           await tx.query('update setting set password_hash = $2 where setting_id = $1', [key.settingId, passwordHash])
-          if (passwordHash !== null) await rotateUrlsOfVideos(tx, before)
+          if (passwordHash !== null) await rotateUrlsOfVideos(tx, enqueue, before)
         }
         return lockSetting(tx, key)
       }, signal),
@@ -155,18 +157,6 @@ export function createSettingStore(db: Db): SettingStore {
       return row?.password_hash ?? undefined
     },
   }
-}
-
-/**
- * Rotates the delivery URLs of the videos that reference the profile, because caches may return files of the old URLs
- * without a password. Videos that use the profile as the default of their organisation are not changed, because they can
- * be too many for one transaction.
- */
-async function rotateUrlsOfVideos(tx: Transaction, { settingId, organisationId }: Setting): Promise<void> {
-  const ofProfile = `v.setting_id = $1 and v.setting_id <> '' and v.organisation_id = $2`
-  const values = [settingId, organisationId]
-  await tx.query(`delete from delivery_set d using video v where d.video_id = v.video_id and ${ofProfile}`, values)
-  await tx.query(`update video v set delivery_version = new_delivery_version() where v.delivery_version <> '' and ${ofProfile}`, values)
 }
 
 /**

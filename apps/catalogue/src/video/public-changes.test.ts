@@ -59,7 +59,7 @@ async function collect(change: () => Promise<unknown>) {
 
 /** Everything that a guest can read of a video by `GET /video/{id}`. */
 async function readView(videoId: string) {
-  const settings = createSettingStore(database.db)
+  const settings = createSettingStore(database.db, database.enqueue)
   const themes = createThemeStore(database.db)
   return JSON.stringify([await database.videos.find(null, videoId), await settings.findOfVideo(videoId), await themes.findOfVideo(videoId)])
 }
@@ -112,7 +112,7 @@ test('each change of the public view of a video is notified', async () => {
 })
 
 test('a change of a profile or theme is notified for its organisation', async () => {
-  const settings = createSettingStore(database.db)
+  const settings = createSettingStore(database.db, database.enqueue)
   const themes = createThemeStore(database.db)
   const owner = { organisationId: '2', userId: '7' }
   const expected = { videoIds: [], organisationIds: ['2'] }

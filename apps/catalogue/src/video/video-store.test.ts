@@ -22,7 +22,7 @@ const readVersion = async (videoId: string) => (await catalogue.videos.find(null
 
 describe('every field', () => {
   test('is returned as it was stored', async () => {
-    const settingId = await createSettingStore(catalogue.db).create(
+    const settingId = await createSettingStore(catalogue.db, catalogue.enqueue).create(
       { organisationId: '1', userId: '7', fields: DEFAULT_SETTING, passwordHash: null },
       createCall(),
     )

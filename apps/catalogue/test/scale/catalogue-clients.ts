@@ -79,7 +79,7 @@ export function openClients(channel: Channel): { clients: CatalogueClients; call
           called.add(path)
           const send = () => client[name]?.(...input)
           const result = send()
-          return result instanceof Promise ? result.catch(repeatLate(send)) : result
+          return result instanceof Promise ? repeatLate(result, send) : result
         },
       ]),
     )
@@ -89,11 +89,16 @@ export function openClients(channel: Channel): { clients: CatalogueClients; call
   return { clients: call as unknown as CatalogueClients, called }
 }
 
-/** Repeats a call that a busy machine did not answer within its deadline. */
-function repeatLate(send: () => unknown): (error: unknown) => unknown {
-  return (error) => {
-    if (isDomainError(error) && error.reason === 'DEADLINE_EXCEEDED') return send()
-    throw error
+const MAX_REPEATS = 10
+
+/** Repeats a call that a busy machine did not answer within its deadline, or for which it opened no connection in time. */
+async function repeatLate(result: Promise<unknown>, send: () => unknown, repeats = 0): Promise<unknown> {
+  try {
+    return await result
+  } catch (error) {
+    const isLate = isDomainError(error) && (error.reason === 'DEADLINE_EXCEEDED' || error.kind === 'unavailable')
+    if (!isLate || repeats === MAX_REPEATS) throw error
+    return repeatLate(Promise.resolve(send()), send, repeats + 1)
   }
 }
 
