@@ -22,7 +22,16 @@ const PAGES = [
   ...['/videos', '/videos?layout=table', '/videos/$videoId'],
   ...VIDEO_TABS.filter((tab) => tab !== 'details').map((tab) => `/videos/$videoId?tab=${tab}`),
   ...['/playlists', '/playlists/$playlistId', '/profiles', '/analytics', '/forms', '/audit', '/webhooks', '/keys', '/users'],
-  ...['/organisation', '/account', '/system/organisations', '/system/jobs', '/system/workers', '/system/health', '/system/audit'],
+  ...[
+    '/organisation',
+    '/account',
+    '/system/organisations',
+    '/system/jobs',
+    '/system/workers',
+    '/system/storage',
+    '/system/health',
+    '/system/audit',
+  ],
 ]
 /** Other paths in the router: redirects, the sign-in page, and paths relative to `/system`. */
 const OTHER_PATHS = ['/', '/sign-in', '/review', '/system', '/organisations', '/jobs', '/health', '/workers']

@@ -293,6 +293,72 @@ describeInBrowser('the pages of the console for administrators', () => {
     await page.unrouteAll()
   }, 120_000)
 
+  test('a system user sees what each organisation stores, and changes the quota of a full one', async () => {
+    const { body } = await platform.system.get<Organisation>(`/organisation/${tenant.organisationId}`)
+    const organisations = Array.from({ length: 60 }, (_, index) => ({
+      ...{ ...body, organisation_id: index === 0 ? tenant.organisationId : `9${index}` },
+      name: index === 1 ? `${'a very long name of an organisation '.repeat(5)}` : `House ${index}`,
+    }))
+    const readUsage = (id: string) => {
+      const index = organisations.findIndex((organisation) => organisation.organisation_id === id)
+      const quota = { bytes: index % 3 === 0 ? '1000000000' : null, minutes_per_month: null, concurrent_jobs: null }
+      const usage = { bytes: String((60 - index) * 16_000_000), bytes_reserved: index === 0 ? '30000000' : '0' }
+      return { ...organisations[index], quota, usage: { ...usage, minutes_this_month: '0', minutes_reserved: '0', jobs: '0' } }
+    }
+    await page.route(/\/v2\/organisation\?/, (route) => route.fulfill({ json: organisations }))
+    await page.route('**/v2/organisation/*/usage', (route) =>
+      route.fulfill({ json: readUsage(route.request().url().split('/').at(-2) ?? '') }),
+    )
+    await enter('system', 'system')
+    await page.goto(`${platform.url}/console/system/storage`)
+    const figure = (name: string) => page.locator('.mantine-Paper-root').filter({ has: page.getByText(name, { exact: true }) })
+    await figure('Stored').getByText('29.3 GB').waitFor()
+    await figure('Stored').getByText('by 60 organisations').waitFor()
+    await figure('Reserved').getByText('30 MB').waitFor()
+    await figure('Sum of quotas').getByText('20 GB').waitFor()
+    await figure('Sum of quotas').getByText('40 without a limit').waitFor()
+    await figure('Nearly full').getByText('2', { exact: true }).waitFor()
+    expect(await readScriptBytes(page)).toBeLessThanOrEqual(MAX_SCRIPT_BYTES)
+    const rows = page.getByRole('row')
+    const first = rows.nth(1)
+    await first.getByText('House 0').waitFor()
+    await first.getByText('990 MB of 1 GB').waitFor()
+    await first.getByText('3.3%').waitFor()
+    await checkState(page, 'system-storage-many')
+    await expectNoSidewaysScroll(page)
+    await page.getByRole('button', { name: 'Page 3' }).click()
+    await rows.filter({ hasText: 'House 59' }).waitFor()
+    expect(await rows.count()).toBe(11)
+    await page.getByLabel('Name or id').fill('house 3')
+    await rows.filter({ hasText: 'House 39' }).waitFor()
+    expect(await rows.count()).toBe(12)
+    await page.getByRole('combobox', { name: 'Order' }).click()
+    await page.getByRole('option', { name: 'Fullest quota' }).click()
+    await first.getByText('Id 93').waitFor()
+    await page.getByLabel('Name or id').fill('nothing')
+    await page.getByText('There is no such organisation').waitFor()
+
+    // The figures of the last successful reading stay.
+    const problem = { type: 'about:blank', title: 'Internal error', status: 500, code: 'internal', detail: 'a fault of this test' }
+    await page.route('**/v2/organisation/93/usage', (route) => route.fulfill({ status: 500, json: { ...problem, request_id: 'r' } }))
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.getByText('These figures are not up to date').waitFor()
+    await figure('Stored').getByText('29.3 GB').waitFor()
+    await page.unrouteAll()
+
+    await setQuota({ bytes: 1_000 })
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.getByText('These figures are not up to date').waitFor({ state: 'detached' })
+    await page.getByLabel('Name or id').fill(tenant.organisationId)
+    await first.getByText('of 1 kB').waitFor()
+    await first.getByRole('button', { name: /^Edit: / }).click()
+    await page.getByRole('dialog').getByLabel('Storage in GB').fill('7')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await first.getByText('of 7 GB').waitFor()
+    const { body: changed } = await platform.system.get<Organisation>(`/organisation/${tenant.organisationId}`)
+    expect(changed.quota['bytes']).toBe('7000000000')
+  }, 90_000)
+
   test('a failed readiness check names the service', async () => {
     const problem = { detail: 'not ready', errors: [{ field: 'encoding', message: 'is not serving' }] }
     await page.route('**/readyz', (route) => route.fulfill({ status: 503, json: problem }))
@@ -303,7 +369,7 @@ describeInBrowser('the pages of the console for administrators', () => {
     await page.unroute('**/readyz')
   }, 60_000)
 
-  test.each(['system/organisations', 'system/jobs', 'system/workers', 'system/health', 'system/audit', 'organisation'])(
+  test.each(['system/organisations', 'system/jobs', 'system/workers', 'system/storage', 'system/health', 'system/audit', 'organisation'])(
     'the page %s passes axe and fits into a telephone, in English and German',
     async (path) => {
       await page.goto(`${platform.url}/console/${path}`)
@@ -379,7 +445,15 @@ describeInBrowser('the pages of the console for administrators', () => {
       expect(await page.getByRole('link', { name: 'Organisation' }).count()).toBe(user === 'standard' ? 1 : 0)
       const requested: string[] = []
       page.on('request', (request) => requested.push(new URL(request.url()).pathname))
-      for (const path of ['system', 'system/organisations', 'system/jobs', 'system/workers', 'system/health', 'system/audit']) {
+      for (const path of [
+        'system',
+        'system/organisations',
+        'system/jobs',
+        'system/workers',
+        'system/storage',
+        'system/health',
+        'system/audit',
+      ]) {
         await page.goto(`${platform.url}/console/${path}`)
         await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
       }

@@ -135,6 +135,11 @@ const systemPages = [
   }),
   createRoute({
     getParentRoute: () => systemRoute,
+    path: '/storage',
+    component: lazyPage(() => import('./system/storage-page.tsx').then(({ StoragePage }) => StoragePage)),
+  }),
+  createRoute({
+    getParentRoute: () => systemRoute,
     path: '/health',
     component: lazyPage(() => import('./system/health-page.tsx').then(({ HealthPage }) => HealthPage)),
   }),

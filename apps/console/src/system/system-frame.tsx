@@ -14,6 +14,7 @@ export function SystemFrame() {
     { to: '/system/organisations', label: t('system.organisations') },
     { to: '/system/jobs', label: t('system.jobs') },
     { to: '/system/workers', label: t('system.workers') },
+    { to: '/system/storage', label: t('system.storage') },
     { to: '/system/health', label: t('system.health') },
     { to: '/system/audit', label: t('system.audit') },
   ] as const
