@@ -3,6 +3,7 @@ import { freePort } from '@vitascope/embedded-postgres'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core'
 import { createPerson, expectNoSidewaysScroll, openConsolePage, settle, signIn } from './support/console-page.ts'
+import { asSuperuser } from './support/database.ts'
 import { readLinkMail } from './support/link-mail.ts'
 import { checkState } from './support/page-state.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -164,10 +165,24 @@ describeInBrowser('passkeys in the console', () => {
     await page.getByRole('heading', { name: 'Passkeys' }).waitFor()
   }, 60_000)
 
-  test('a user deletes the passkey after it is no longer required', async () => {
+  test('a user deletes the passkey after it is no longer required, and signs in again for that', async () => {
     const required = page.getByLabel('Require a passkey after the password')
+    await asSuperuser(platform, (client) => client.query(`update auth.api_key set create_time = now() - interval '6 minutes'`))
     await required.click({ force: true })
+    const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText('Nothing was changed, because you did not sign in again.').waitFor()
+    expect(await readSettings()).toMatchObject({ passkey_required: true })
+    await required.click({ force: true })
+    await dialog.waitFor()
+    await checkState(page, 'console-passkey-confirm')
+    await dialog.getByLabel('Password', { exact: true }).fill(NEW_PASSWORD)
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Continue with your passkey' }).click()
+    await dialog.waitFor({ state: 'hidden' })
     await waitFor(async () => (await readSettings()).passkey_required === false, { describe: 'the setting' })
+    const { length } = await page.evaluate<{ id: string }[]>(`fetch('/v2/session/all').then((response) => response.json())`)
+    expect(length).toBe(1)
     await row('Work laptop').getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('You have no passkeys yet.').waitFor()

@@ -107,7 +107,7 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   const sessions = createSessionStore(db, cipher)
   const matchesPassword = createPasswordCheck()
   server.implement(SessionServiceService, sessionHandlers(sessions, matchesPassword))
-  const passkeys = { store: createPasskeyStore(db, cipher), webAuthn: createWebAuthn(log) }
+  const passkeys = { store: createPasskeyStore(db, cipher), webAuthn: createWebAuthn(log), sessions }
   server.implement(PasskeyServiceService, passkeyHandlers(passkeys, { sessions, matchesPassword }))
   server.implement(SignInLinkServiceService, signInLinkHandlers(createSignInLinkStore(db, cipher, outbox), hashPassword))
   const oidc = config.oidc && { settings: config.oidc, provider: createOidcProvider(config.oidc, log), store: createOidcStore(db, cipher) }

@@ -206,3 +206,54 @@ describe('a passkey that is required in addition to the password', () => {
     await reset(setup.standard())
   })
 })
+
+describe('a session that began more than 5 minutes ago', () => {
+  const STALE = { kind: 'forbidden', reason: 'RECENT_SIGN_IN_REQUIRED' }
+  /** Signs a new user in, and returns a call with the session. */
+  async function createSession(minutesAgo: number, userType: UserType = UserType.USER_TYPE_UPLOADER) {
+    const user = await setup.createUser({ userType }, PASSWORD)
+    const { passkey } = await register(user)
+    const { session } = await signInByPassword(user.email)
+    const { organisationId, userId } = user
+    await setup.database.db.query(`update api_key set create_time = now() - $2::int * interval '1 minute' where api_key_id = $1`, [
+      session?.sessionId,
+      minutesAgo,
+    ])
+    const kind = userType === UserType.USER_TYPE_STANDARD ? 'standard' : 'uploader'
+    return { user, passkeyId: passkey?.passkeyId ?? '', call: as(kind, organisationId, userId, session?.sessionId) }
+  }
+  const require = (passkeyRequired: boolean, call: Call) => passkeys().updateSignInSettings({ settings: { passkeyRequired } }, call)
+
+  test('neither adds nor deletes passkeys, and does not switch off that one is required', async () => {
+    const { user, passkeyId, call } = await createSession(6)
+    await expect(passkeys().beginPasskeyRegistration({ origin: ORIGIN }, call)).rejects.toMatchObject(STALE)
+    await expect(passkeys().deletePasskey({ passkeyId }, call)).rejects.toMatchObject(STALE)
+    // What is off already cannot be switched off.
+    await require(false, call)
+    await require(true, call)
+    const error = await require(false, call).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ ...STALE, message: expect.stringMatching(/sign in again with your password or a passkey/) })
+    expect((await passkeys().getSignInSettings({}, call)).settings).toEqual({ passkeyRequired: true })
+    expect(await list(user)).toMatchObject([{ passkeyId }])
+  })
+
+  test('does not reset the passkeys of its own user, but those of others', async () => {
+    const { user, call } = await createSession(6, UserType.USER_TYPE_STANDARD)
+    await expect(passkeys().deleteUserPasskeys({ userId: user.userId }, call)).rejects.toMatchObject(STALE)
+    const other = await setup.createUser({ organisationId: user.organisationId }, PASSWORD)
+    await register(other)
+    await passkeys().deleteUserPasskeys({ userId: other.userId }, call)
+    expect([(await list(user)).length, await list(other)]).toEqual([1, []])
+  })
+
+  test('differs from a recent one, and from an API key, which change all of it', async () => {
+    const { user, passkeyId, call } = await createSession(4)
+    await passkeys().beginPasskeyRegistration({ origin: ORIGIN }, call)
+    await require(true, call)
+    await require(false, call)
+    await passkeys().deletePasskey({ passkeyId }, call)
+    const { passkey } = await register(user)
+    await passkeys().deletePasskey({ passkeyId: passkey?.passkeyId ?? '' }, callOf(user))
+    expect(await list(user)).toEqual([])
+  })
+})

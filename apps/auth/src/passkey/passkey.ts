@@ -4,7 +4,7 @@ import type { Call } from '@vitascope/grpc'
 import { requireUser, systemOnly } from '@vitascope/principal'
 import { checkText, isId } from '@vitascope/request'
 import { type OrganisationScope, requireSuperUser } from '../rules/caller.ts'
-import type { Client, Session } from '../session/session.ts'
+import { type Client, requireRecentSignIn, type Session, type SessionStore } from '../session/session.ts'
 import type { User } from '../user/user.ts'
 import { type AttestationResponse, passkeyFailed, toRelyingParty, toUserHandle, type WebAuthn } from './webauthn.ts'
 
@@ -93,6 +93,7 @@ export interface PasskeyStore {
 export interface PasskeyParts {
   store: PasskeyStore
   webAuthn: WebAuthn
+  sessions: Pick<SessionStore, 'isRecent'>
 }
 
 export const MAX_PASSKEYS = 20
@@ -114,12 +115,14 @@ export function hashBrowserSecret(secret: string): Buffer {
 }
 
 export async function beginRegistration(
-  { store }: PasskeyParts,
+  { store, sessions }: PasskeyParts,
   origin: string,
   { principal, signal }: Pick<Call, 'principal' | 'signal'>,
 ) {
   const { userId } = requireUser(principal)
   const { rpId } = toRelyingParty(origin)
+  // A new passkey would be a recent sign-in by itself.
+  await requireRecentSignIn(sessions, { principal, signal })
   const { browserSecret, stored } = makeChallenge('registration')
   const { user, credentials, expireTime } = await store.beginRegistration({ ...stored, userId }, signal)
   return { challenge: stored.challenge, rpId, userHandle: toUserHandle(userId), user, excluded: credentials, browserSecret, expireTime }
@@ -163,21 +166,23 @@ export async function renamePasskey(
 }
 
 export async function deletePasskey(
-  { store }: PasskeyParts,
+  { store, sessions }: PasskeyParts,
   passkeyId: string,
   { principal, signal }: Pick<Call, 'principal' | 'signal'>,
 ): Promise<void> {
   const { userId } = requireUser(principal)
+  await requireRecentSignIn(sessions, { principal, signal })
   if (!isId(passkeyId) || !(await store.delete({ passkeyId, userId }, signal))) throw notFound('passkey', passkeyId)
 }
 
 /** Deletes the passkeys of a user who has lost the devices with them, and ends the sessions of that user. */
 export async function deleteUserPasskeys(
-  { store }: PasskeyParts,
+  { store, sessions }: PasskeyParts,
   userId: string,
   { principal, signal }: Pick<Call, 'principal' | 'signal'>,
 ): Promise<void> {
   const scope = requireSuperUser(principal)
+  if (principal.kind === 'user' && principal.userId === userId) await requireRecentSignIn(sessions, { principal, signal })
   const checkAllowed = ({ userType }: User) => {
     if (scope !== undefined && userType === 'system') throw systemOnly()
   }
@@ -196,11 +201,13 @@ export async function getSignInSettings(
 }
 
 export async function updateSignInSettings(
-  { store }: PasskeyParts,
+  { store, sessions }: PasskeyParts,
   { passkeyRequired }: SignInSettings,
   { principal, signal }: Pick<Call, 'principal' | 'signal'>,
 ): Promise<SignInSettings> {
-  await store.requirePasskey(requireUser(principal).userId, passkeyRequired, signal)
+  const { userId } = requireUser(principal)
+  if (!passkeyRequired && (await store.isPasskeyRequired(userId, signal))) await requireRecentSignIn(sessions, { principal, signal })
+  await store.requirePasskey(userId, passkeyRequired, signal)
   return { passkeyRequired }
 }
 

@@ -47,6 +47,15 @@ export function createSessionStore(db: Db, cipher: KeyCipher): SessionStore {
       const rows = await db.query<SessionRow>(`${SELECT} where k.user_id = $1 and ${IS_VALID_SESSION} order by k.api_key_id`, [userId])
       return rows.map(toSession)
     },
+    async isRecent(keyId, minutes, signal) {
+      signal.throwIfAborted()
+      const [row] = await db.query<{ is_recent: boolean }>(
+        `select k.create_time > now() - $2::int * interval '1 minute' as is_recent
+         from session s join api_key k using (api_key_id) where s.api_key_id = $1`,
+        [keyId, minutes],
+      )
+      return row?.is_recent
+    },
     delete: ({ sessionId, userId }, signal) =>
       db.transaction(async ({ query }) => {
         const rows = await query(

@@ -45,6 +45,8 @@ export interface SessionStore {
   create(session: NewSession, value: string, signal: AbortSignal): Promise<Session | undefined>
   /** Returns the sessions of a user that are neither revoked nor expired, oldest first. */
   list(userId: string, signal: AbortSignal): Promise<Session[]>
+  /** Returns whether a session began at most `minutes` ago. Returns undefined if the key is not a session. */
+  isRecent(keyId: string, minutes: number, signal: AbortSignal): Promise<boolean | undefined>
   /** Returns false if the user has no such session. */
   delete(key: { sessionId: string; userId: string }, signal: AbortSignal): Promise<boolean>
 }
@@ -53,6 +55,8 @@ export interface SessionStore {
 export const SESSION_HOURS = 12
 /** Maximum number of sessions of a user. A further sign-in ends the oldest one. */
 export const MAX_SESSIONS = 100
+/** Age of a session up to which it may change how its user signs in. */
+const RECENT_MINUTES = 5
 
 const MAX_USER_AGENT_LENGTH = 255
 
@@ -115,6 +119,24 @@ export async function deleteSession(
 ): Promise<void> {
   const { userId } = requireUser(principal)
   if (!isId(sessionId) || !(await sessions.delete({ sessionId, userId }, signal))) throw notFound('user session', sessionId)
+}
+
+/**
+ * Throws RECENT_SIGN_IN_REQUIRED if the session of the caller is older than 5 minutes. A stolen cookie or an open browser
+ * thus does not suffice to change how the user signs in. API keys are not sessions and pass, because programs cannot sign
+ * in.
+ */
+export async function requireRecentSignIn(
+  sessions: Pick<SessionStore, 'isRecent'>,
+  { principal, signal }: Pick<Call, 'principal' | 'signal'>,
+): Promise<void> {
+  const { keyId } = requireUser(principal)
+  if ((await sessions.isRecent(keyId, RECENT_MINUTES, signal)) !== false) return
+  throw new DomainError(
+    'forbidden',
+    'RECENT_SIGN_IN_REQUIRED',
+    `your sign-in is more than ${RECENT_MINUTES} minutes ago; sign in again with your password or a passkey, and repeat the request`,
+  )
 }
 
 /** Error of a user whose sign-in requires a passkey too. */

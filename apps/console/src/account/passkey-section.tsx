@@ -11,6 +11,7 @@ import { formatTime } from '../layout/format.ts'
 import { ListTable } from '../layout/list-table.tsx'
 import { notifyError } from '../layout/notify.ts'
 import { QueryState } from '../layout/query-state.tsx'
+import { useRecentSignIn } from './use-recent-sign-in.tsx'
 
 /** The dialog is loaded when it is opened. */
 const PasskeyDialog = lazyRouteComponent(() => import('./passkey-dialog.tsx'), 'PasskeyDialog')
@@ -20,17 +21,18 @@ export function PasskeySection() {
   const { t } = useTranslation()
   const { api } = useSession()
   const queryClient = useQueryClient()
+  const recentSignIn = useRecentSignIn()
   const [isAdding, setAdding] = useState(false)
   const [renamed, setRenamed] = useState<{ id: string; name: string }>()
   const passkeys = useQuery({ queryKey: ['passkeys'], queryFn: ({ signal }) => api.call('listOwnPasskeys', { signal }) })
   const settings = useQuery({ queryKey: ['sign-in-settings'], queryFn: ({ signal }) => api.call('getSignInSettings', { signal }) })
   const reload = () => queryClient.invalidateQueries({ queryKey: ['passkeys'] })
   const remove = async (passkey_id: string) => {
-    await api.call('deletePasskey', { path: { passkey_id } })
+    await recentSignIn.run(() => api.call('deletePasskey', { path: { passkey_id } }))
     await reload()
   }
   const require = useMutation({
-    mutationFn: (passkey_required: boolean) => api.call('updateSignInSettings', { payload: { passkey_required } }),
+    mutationFn: (passkey_required: boolean) => recentSignIn.run(() => api.call('updateSignInSettings', { payload: { passkey_required } })),
     onSuccess: (changed) => queryClient.setQueryData(['sign-in-settings'], changed),
     onError: notifyError,
   })
@@ -110,7 +112,7 @@ export function PasskeySection() {
           <PasskeyDialog
             title={t('passkeys.add')}
             submit={t('passkeys.create')}
-            save={(name) => addPasskey(api, name)}
+            save={(name) => recentSignIn.run(() => addPasskey(api, name))}
             onSaved={reload}
             close={() => setAdding(false)}
           />
@@ -126,6 +128,7 @@ export function PasskeySection() {
           />
         )}
       </Suspense>
+      {recentSignIn.dialog}
     </section>
   )
 }

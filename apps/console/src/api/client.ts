@@ -21,6 +21,11 @@ export function isPasskeyRequired(error: unknown): boolean {
   return error instanceof VitascopeError && error.code === 'passkey_required'
 }
 
+/** Returns true if the request is accepted only for some minutes after a sign-in. */
+export function isRecentSignInRequired(error: unknown): boolean {
+  return error instanceof VitascopeError && error.code === 'recent_sign_in_required'
+}
+
 /** Returns true if the record does not exist, or no longer. */
 export function isMissing(error: unknown): boolean {
   return error instanceof VitascopeError && error.status === 404

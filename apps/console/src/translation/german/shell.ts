@@ -50,6 +50,12 @@ export const shellTexts = {
     again: 'Erneut anmelden',
     expired: 'Ihre Sitzung ist beendet. Melden Sie sich erneut an, um fortzufahren. Auf dieser Seite geht nichts verloren.',
     otherUser: 'Als anderer Benutzer fortfahren',
+    confirm: 'Bestätigen Sie, dass Sie es sind',
+    confirmText:
+      'Ihre Anmeldung ist mehr als 5 Minuten her. Melden Sie sich erneut an, um zu ändern, wie Sie sich anmelden. Danach geht es mit der Änderung weiter.',
+    confirmProvider: 'Wenn Sie Single Sign-on nutzen, melden Sie sich ab und wieder an, und wiederholen Sie die Änderung.',
+    notConfirmed: 'Es wurde nichts geändert, weil Sie sich nicht erneut angemeldet haben.',
+    otherUserConfirmed: 'Es wurde nichts geändert, weil dies die Anmeldung eines anderen Benutzers ist.',
     welcome: 'Willkommen',
     firstUser: 'Sie sind der erste Benutzer dieser Plattform. Sie verwalten alle Organisationen.',
     choosePassword: 'Wählen Sie ein Passwort für Ihr Konto.',

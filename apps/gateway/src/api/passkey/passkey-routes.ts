@@ -5,6 +5,7 @@ import { id } from '../../server/schema/fields.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { browserSecret, pageOrigin, passkeyName, registrationCredential } from './passkey-fields.ts'
 import { PasskeyResponse, passkeyResponse, StartedRegistrationResponse, startedRegistrationResponse } from './passkey-response.ts'
+import { recentSignInCodes } from './recent-sign-in.ts'
 
 const section = 'Passkeys'
 const registrationCodes = {
@@ -20,10 +21,10 @@ export const beginPasskeyRegistration = route({
   summary: 'Begin the registration of a passkey',
   description:
     'Returns options of `navigator.credentials.create` for a page of the platform. `POST /passkey` ends the registration within 5 minutes. The host and ' +
-    'origin of the public URL are those of the passkey. Browsers reject hosts that are IP addresses.',
+    'origin of the public URL are those of the passkey. Browsers reject hosts that are IP addresses. A session must be at most 5 minutes old.',
   status: 201,
   response: StartedRegistrationResponse,
-  errorCodes: registrationCodes,
+  errorCodes: { ...registrationCodes, ...recentSignInCodes },
   async handle(_, { services, call, publicUrl }) {
     const started = await services.passkeys.beginPasskeyRegistration({ origin: pageOrigin(publicUrl) }, call)
     return new Reply(startedRegistrationResponse(started), { status: 201, headers: { 'Cache-Control': 'no-store' } })
@@ -100,10 +101,11 @@ export const deletePasskey = route({
   section,
   access: 'user',
   summary: 'Delete a passkey',
-  description: 'Sessions of the user continue. The last passkey cannot be deleted while `passkey_required` is set.',
+  description:
+    'Sessions of the user continue. The last passkey cannot be deleted while `passkey_required` is set. A session must be at most 5 minutes old.',
   params: z.object({ passkeyId: id('passkey') }),
   response: z.object({ id: schema.id('passkey'), deleted: z.literal(true) }),
-  errorCodes: { last_passkey: 'The sign-in of the user requires a passkey, and this is the last one.' },
+  errorCodes: { last_passkey: 'The sign-in of the user requires a passkey, and this is the last one.', ...recentSignInCodes },
   async handle({ params }, { services, call }) {
     await services.passkeys.deletePasskey({ passkeyId: params.passkeyId }, call)
     return { id: params.passkeyId, deleted: true as const }
@@ -121,7 +123,10 @@ export const deleteUserPasskeys = route({
     'of its own organisation, except `system` users.',
   params: z.object({ userId: id('user') }),
   response: z.object({ user_id: schema.id('user'), deleted: z.literal(true) }),
-  errorCodes: { system_only: 'Only a system key may delete passkeys of system users.' },
+  errorCodes: {
+    system_only: 'Only a system key may delete passkeys of system users.',
+    ...recentSignInCodes,
+  },
   async handle({ params }, { services, call }) {
     await services.passkeys.deleteUserPasskeys({ userId: params.userId }, call)
     return { user_id: params.userId, deleted: true as const }

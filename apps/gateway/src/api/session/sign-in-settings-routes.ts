@@ -5,6 +5,7 @@ import { route } from '../../server/route/route.ts'
 import { flag } from '../../server/schema/fields.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { pageOrigin } from '../passkey/passkey-fields.ts'
+import { recentSignInCodes } from '../passkey/recent-sign-in.ts'
 
 const section = 'Sessions'
 
@@ -37,7 +38,8 @@ export const updateSignInSettings = route({
   summary: 'Change how you sign in',
   description:
     'With `passkey_required`, `POST /session` and `POST /session/link` do not create a session. The sign-in continues with `POST /session/passkey`. A ' +
-    'passkey alone still signs in, because the authenticator verifies the user. Sign-ins at an identity provider are not affected.',
+    'passkey alone still signs in, because the authenticator verifies the user. Sign-ins at an identity provider are not affected. A session that switches ' +
+    'it off must be at most 5 minutes old.',
   payload: z.strictObject({
     passkey_required: flag({
       description: 'Whether the password alone does not sign the user in: a passkey is required too.',
@@ -46,7 +48,10 @@ export const updateSignInSettings = route({
   }),
   record: SignInSettingsResponse,
   response: SignInSettingsResponse,
-  errorCodes: { no_passkey: 'A user without a passkey cannot require one.' },
+  errorCodes: {
+    no_passkey: 'A user without a passkey cannot require one.',
+    ...recentSignInCodes,
+  },
   async handle({ payload }, { services, call, publicUrl }) {
     const { settings } = await services.passkeys.updateSignInSettings({ settings: { passkeyRequired: payload.passkey_required } }, call)
     return settingsResponse(required(settings, 'settings'), publicUrl)

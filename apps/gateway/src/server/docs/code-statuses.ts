@@ -13,6 +13,7 @@ const CODES_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
       'passkey_required',
       'password_wrong',
       'policy_refused',
+      'recent_sign_in_required',
       'sign_in_failed',
       'super_user_only',
       'system_only',
