@@ -34,7 +34,7 @@ const PAGES = [
   ],
 ]
 /** Other paths in the router: redirects, the sign-in page, and paths relative to `/system`. */
-const OTHER_PATHS = ['/', '/sign-in', '/review', '/system', '/organisations', '/jobs', '/health', '/workers']
+const OTHER_PATHS = ['/', '/sign-in', '/review', '/system', '/organisations', '/jobs', '/health', '/workers', '/storage']
 /** Buttons that open a dialog, whose controls are used too. */
 const DIALOGS = [
   ['/videos', 'Upload videos'],
