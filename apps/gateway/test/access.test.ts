@@ -5,7 +5,7 @@ import { extendTimeout, freePort, waitFor } from '@vitascope/testing'
 import { sendRaw, statuses } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
 import { nextApiKey, type StandInKey, type StandIns, startStandIns } from './stand-ins.ts'
-import { startTestGateway, withKey } from './started-gateway.ts'
+import { startTestGateway, startUnconnectedGateway, withKey } from './started-gateway.ts'
 
 const allResources = ['sample::get', 'sample::post', 'sample::delete']
 const keyRecord = (more: Partial<StandInKey> = {}): StandInKey => ({
@@ -207,7 +207,7 @@ describe('a cached key', () => {
 
 test('the resources of the route table are registered when auth becomes available, and again after its restart', async () => {
   const address = `127.0.0.1:${await freePort()}`
-  const alone = await startTestGateway(sampleRoutes, { authAddress: address })
+  const alone = await startUnconnectedGateway(sampleRoutes, { authAddress: address })
   open.push(alone.stop)
   for (let time = 0; time < 2; time++) {
     const auth = await startStandIns(address)

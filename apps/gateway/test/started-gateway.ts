@@ -1,4 +1,4 @@
-import { testLog } from '@vitascope/testing'
+import { testLog, waitFor } from '@vitascope/testing'
 import { testKeyFiles } from '@vitascope/testing/principal-keys'
 import type { GatewayConfig } from '../src/config.ts'
 import type { Route } from '../src/server/route/route.ts'
@@ -6,9 +6,17 @@ import { startGateway } from '../src/service.ts'
 
 /**
  * Starts a gateway on a free port. Its services are unreachable unless `config` sets their
- * addresses.
+ * addresses. If it sets the address of auth, the function waits for the connection to auth. Without
+ * it, the first write on a slow machine could exceed the 2 s that a write to the audit log may take.
  */
 export async function startTestGateway(routes: readonly Route[], config: Partial<GatewayConfig> = {}, log = testLog) {
+  const gateway = await startUnconnectedGateway(routes, config, log)
+  if (config.authAddress !== undefined) await waitFor(() => isConnectedToAuth(gateway.url), { describe: 'the gateway to connect to auth' })
+  return gateway
+}
+
+/** Starts a gateway like `startTestGateway`, but does not wait for auth. */
+export async function startUnconnectedGateway(routes: readonly Route[], config: Partial<GatewayConfig> = {}, log = testLog) {
   const unreachable = '127.0.0.1:9'
   const running = await startGateway(
     {
@@ -43,6 +51,13 @@ export async function startTestGateway(routes: readonly Route[], config: Partial
     { validateResponses: true },
   )
   return { ...running, url: `http://${running.address}` }
+}
+
+/** Returns whether the readiness check does not list auth as unavailable. */
+async function isConnectedToAuth(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/readyz`)
+  const { detail = '' } = (await response.json()) as { detail?: string }
+  return !/\bauth\b/.test(detail)
 }
 
 /** Returns the authorization header of a key. */
