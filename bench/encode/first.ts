@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import {
   audioChunk,
@@ -13,6 +12,7 @@ import {
   planEncode,
   probeSource,
 } from '@vitascope/media'
+import { waitFor } from '@vitascope/testing'
 import { singleValue } from '../figure.ts'
 import { median, medianRatio } from '../ratio.ts'
 import type { BenchRun } from './bench-run.ts'
@@ -68,18 +68,20 @@ async function secondsToPlay(tools: FfmpegTools, source: string, scratch: string
     }),
   )
   const ended = Promise.all(runs)
-  await Promise.race([untilPlayable(plan, scratch), ended.then(() => untilPlayable(plan, scratch))])
+  await Promise.race([waitUntilPlayable(plan, scratch), ended.then(() => waitUntilPlayable(plan, scratch))])
   const seconds = (performance.now() - started) / 1000
   enough.abort()
   await ended
   return seconds
 }
 
-async function untilPlayable(plan: EncodePlan, scratch: string): Promise<void> {
+/** Waits until the first segment of every rendition and audio track exists. Throws if one does not appear. */
+async function waitUntilPlayable(plan: EncodePlan, scratch: string): Promise<void> {
   const firstSegments = [0, audioChunk(plan)].flatMap((chunk) =>
     chunkKeys(plan, chunk).map((key) => join(scratch, chunkFolder(chunk), key, 'seg-00001.m4s')),
   )
-  for (const file of firstSegments) while (!(await fileExists(file))) await delay(20)
+  const allExist = async () => (await Promise.all(firstSegments.map(fileExists))).every((exists) => exists)
+  await waitFor(allExist, { timeout: 60_000, interval: 20, describe: 'the first segments' })
 }
 
 async function fileExists(file: string): Promise<boolean> {

@@ -77,17 +77,20 @@ async function retain(dbs: Readonly<Record<Schema, Db>>, writing: AbortControlle
     writeEvents(dbs.catalogue, writing.signal),
     writeViewers(dbs.analytics, writing.signal),
   ]
+  let removedRows = 0
   for (const { table, remove, limit } of tables) {
     running = table
     const start = performance.now()
     const { removed, isComplete } = await deleteInBatches(remove, { ...(limit && { limit }), budgetMs: 3_600_000, signal })
     const longest = times.get(table) ?? 0
     if (!isComplete) throw new Error(`expired rows of ${table} remain`)
+    removedRows += removed
     const seconds = ((performance.now() - start) / 1_000).toFixed(1)
     console.log(
       `${table.padEnd(20)} ${String(removed).padStart(9)} rows or partitions in ${seconds} s, longest statement ${longest.toFixed(0)} ms`,
     )
   }
+  if (removedRows === 0) throw new Error('no expired rows were removed')
   writing.abort()
   const goal = { atMost: GOAL_MS }
   report({

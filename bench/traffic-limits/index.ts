@@ -77,8 +77,12 @@ function createServer(limits: Limits | 'off'): Server {
 
 /** Sends `count` requests, each from its own address. Returns the total time in microseconds. */
 async function run({ listener }: Server, { first, count }: { first: number; count: number }): Promise<number> {
+  const end = ({ response, socket }: (typeof active)[number]) => {
+    socket.bytesWritten = 500_000
+    response.emit('close')
+  }
   const began = performance.now()
-  let active: EventEmitter[] = []
+  let active: { response: EventEmitter; socket: { bytesWritten: number } }[] = []
   for (let nth = first; nth < first + count; nth++) {
     const [high, low] = [(nth >>> 16) & 0xffff, nth & 0xffff]
     const socket = { remoteAddress: `2001:${high.toString(16)}:${low.toString(16)}::1`, bytesWritten: 0, writableLength: 0 }
@@ -86,17 +90,14 @@ async function run({ listener }: Server, { first, count }: { first: number; coun
     const request = { url: '/delivery/12/v1/hls/seg-1.m4s', method: 'GET', headers: {}, socket } as unknown as IncomingMessage
     const response = Object.assign(new EventEmitter(), { socket, statusCode: 200, writableFinished: true, destroyed: false })
     listener(request, response as unknown as ServerResponse)
-    active.push(response)
+    active.push({ response, socket })
     if (active.length < BATCH) continue
     await turn()
-    for (const one of active) {
-      socket.bytesWritten = 500_000
-      one.emit('close')
-    }
+    for (const one of active) end(one)
     active = []
   }
   await turn()
-  for (const one of active) one.emit('close')
+  for (const one of active) end(one)
   return (performance.now() - began) * 1_000
 }
 

@@ -10,7 +10,7 @@ import {
   MISSING,
   MISSING_VIDEO,
   read,
-  waitUntilEntriesDeleted,
+  waitUntilDeleted,
   wrongIds,
 } from '../support/collaborate-steps.ts'
 import type { NounRows, Row } from '../support/table-row.ts'
@@ -79,7 +79,7 @@ export const collaborateRows: NounRows = {
         for (const path of [video_id, `item/${ids[0]}`, `clip/${clips[0]}`]) {
           expect((await clients.system.get(`/collaborate/${path}`)).status).toBe(404)
         }
-        await waitUntilEntriesDeleted(fixture, video_id)
+        await waitUntilDeleted(fixture, { entryIds: ids, clipIds: [...clips, clip] })
       },
       async rejectedCalls(fixture) {
         const { video_id } = await createVideoWithEntry(fixture)

@@ -77,17 +77,13 @@ export function wrongIds(method: string, at: (id: string) => string, id: string,
   ]
 }
 
-/** Waits until the database has no entry of the video. The database deletes the clips of an entry with it. */
-export function waitUntilEntriesDeleted({ platform }: Fixture, videoId: string): Promise<unknown> {
-  const rows = () =>
-    asSuperuser(
-      platform,
-      async (client) =>
-        (
-          await client.query('select 1 from collaboration.entry left join collaboration.clip using (entry_id) where video_id = $1', [
-            videoId,
-          ])
-        ).rows,
-    )
-  return waitFor(async () => (await rows()).length === 0, { timeout: 90_000, describe: `the entries of video ${videoId} to be deleted` })
+/** Waits until the database has none of these entries and none of these clips. */
+export function waitUntilDeleted(
+  { platform }: Fixture,
+  { entryIds, clipIds }: { entryIds: string[]; clipIds: string[] },
+): Promise<unknown> {
+  const rows = `select entry_id::text as id from collaboration.entry where entry_id = any($1)
+    union all select clip_id::text from collaboration.clip where clip_id = any($2)`
+  const listRemaining = () => asSuperuser(platform, async (client) => (await client.query<{ id: string }>(rows, [entryIds, clipIds])).rows)
+  return waitFor(async () => (await listRemaining()).length === 0, { timeout: 90_000, describe: 'entries and clips to be deleted' })
 }

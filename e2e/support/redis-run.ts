@@ -92,7 +92,7 @@ export async function redisRun(
       const last = Math.max(since, ...after.filter(({ failed }) => failed).map(({ at }) => at))
       return performance.now() - last > 1_000 && after.filter(({ at }) => at > last).length > 2 * CONCURRENCY
     }
-    await waitFor(isCalm, { timeout: limitMs + 1_000, describe: `a second without a failure (${probe.failures().join('; ')})` })
+    await waitFor(isCalm, { timeout: limitMs + 1_000, describe: () => `a second without a failure (${probe.failures().join('; ')})` })
   }
 
   try {
@@ -113,6 +113,7 @@ export async function redisRun(
       // In every state of Redis, each gateway accepts at most `MAX_ATTEMPTS` by its own count.
       if (acceptedAttempts <= MAX_ATTEMPTS || acceptedAttempts > MAX_ATTEMPTS * guests.length)
         throw new Error(`${fault}: an address had ${acceptedAttempts} password attempts`)
+      // Responses are watched for this time, so that a late failure is noticed.
       await delay(Math.max(0, began + watchMs - performance.now()))
       const repairedAt = performance.now()
       await end(redis)

@@ -107,7 +107,7 @@ async function hasEffect(page: Page, element: Locator): Promise<boolean> {
   }
   // A submit button moves the focus to an invalid field, which may have it already.
   await page.evaluate('document.activeElement?.blur()')
-  const before = await readState(page)
+  const before = await waitForStableState(page)
   page.on('request', onRequest).on('popup', count).on('download', count).on('filechooser', count).on('dialog', count)
   try {
     await use(element)
@@ -118,6 +118,18 @@ async function hasEffect(page: Page, element: Locator): Promise<boolean> {
   } finally {
     page.off('request', onRequest).off('popup', count).off('download', count).off('filechooser', count).off('dialog', count)
   }
+}
+
+/** Waits until two successive reads of the page are equal, so that loading does not count as an effect. Returns that state. */
+async function waitForStableState(page: Page): Promise<string> {
+  let last = await readState(page)
+  const isStable = async () => {
+    const previous = last
+    last = await readState(page)
+    return last === previous
+  }
+  await waitFor(isStable, { timeout: EFFECT_TIMEOUT_MS, interval: 100, describe: 'the page to stop changing' })
+  return last
 }
 
 async function use(element: Locator): Promise<void> {

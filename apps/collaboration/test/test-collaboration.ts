@@ -40,7 +40,9 @@ export async function startDependencies(listen = '127.0.0.1:0') {
   const server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('dependencies') })
   const videos = new Map<string, VideoSummary>()
   const users = new Map<string, UserSummary>()
-  const requests: { method: string; ids: readonly string[]; call: Call }[] = []
+  const requests: { method: string; ids: readonly string[]; call: Call; remainingMs: number }[] = []
+  const addRequest = (method: string, ids: readonly string[], call: Call) =>
+    void requests.push({ method, ids, call, remainingMs: (call.deadline?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now() })
   const notImplemented = async (): Promise<never> => {
     throw new DomainError('not_found', 'NOTHING_HERE', 'the test server has no such method')
   }
@@ -48,6 +50,7 @@ export async function startDependencies(listen = '127.0.0.1:0') {
     address: '',
     videos,
     users,
+    /** Received requests, each with the time until its deadline when it arrived. */
     requests,
     /** Each request awaits this function before the response. */
     beforeResponse: async (_call: Call) => {},
@@ -55,14 +58,14 @@ export async function startDependencies(listen = '127.0.0.1:0') {
   }
   server.implement(VideoSummaryServiceService, {
     async listVideoSummaries({ videoIds }, call) {
-      requests.push({ method: 'videos', ids: videoIds, call })
+      addRequest('videos', videoIds, call)
       await dependencies.beforeResponse(call)
       return { summaries: videoIds.flatMap((id) => videos.get(id) ?? []) }
     },
   })
   server.implement(VideoServiceService, {
     async createVideoToken({ videoId, expiresInSeconds }, call) {
-      requests.push({ method: 'token', ids: [videoId, String(expiresInSeconds)], call })
+      addRequest('token', [videoId, String(expiresInSeconds)], call)
       if (!videos.has(videoId)) throw new DomainError('not_found', 'VIDEO_NOT_FOUND', 'no such video')
       return { token: `token-of-${videoId}`, expireTime: undefined }
     },
@@ -78,12 +81,12 @@ export async function startDependencies(listen = '127.0.0.1:0') {
   })
   server.implement(UserServiceService, {
     async listUserSummaries({ userIds }, call) {
-      requests.push({ method: 'users', ids: userIds, call })
+      addRequest('users', userIds, call)
       await dependencies.beforeResponse(call)
       return { summaries: userIds.flatMap((id) => users.get(id) ?? []) }
     },
     async getUserByEmail({ email }, call) {
-      requests.push({ method: 'email', ids: [email], call })
+      addRequest('email', [email], call)
       const match = [...users.values()].find((user) => user.email.toLowerCase() === email.toLowerCase())
       if (!match) throw new DomainError('not_found', 'USER_NOT_FOUND', 'no such user')
       return {

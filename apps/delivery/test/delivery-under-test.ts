@@ -36,6 +36,8 @@ export const current = {
   sets: [] as { version: string; prefix: string }[],
   /** The catalogue responds when this promise is settled. */
   catalogueDelay: undefined as Promise<void> | undefined,
+  /** Number of requests for the policy of a video. */
+  catalogueCalls: 0,
   /** Number of the last segment of job 7. Undefined: encoding does not know the job any more. */
   lastSegment: undefined as number | undefined,
 }
@@ -69,6 +71,7 @@ export function startDeliveryForTests(): void {
     catalogue = createGrpcServer({ principals: testPrincipals(), log, metrics: createMetrics('test') })
     catalogue.implement(PlaybackPolicyServiceService, {
       async getPlaybackPolicy({ videoId }) {
+        current.catalogueCalls++
         await current.catalogueDelay
         const policy = policies.get(videoId)
         if (!policy) throw notFound('video', videoId)

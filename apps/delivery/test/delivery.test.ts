@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { GetPresentationPolicyResponse } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { signVideoToken } from '@vitascope/security'
-import { extendTimeout, waitFor } from '@vitascope/testing'
+import { extendTimeout, shortestDurationMs, waitFor } from '@vitascope/testing'
 import {
   addVideo,
   BYTES,
@@ -70,7 +70,13 @@ describe('a file of a public video', () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     current.catalogueDelay = promise
     const path = `${addVideo()}/v1/h264_100.mp4`
-    await expect(get(path, { signal: AbortSignal.timeout(200) })).rejects.toThrow()
+    const callsBefore = current.catalogueCalls
+    const disconnect = new AbortController()
+    const request = get(path, { signal: disconnect.signal })
+    request.catch(() => {})
+    await waitFor(() => current.catalogueCalls > callsBefore, { describe: 'delivery to request the policy' })
+    disconnect.abort()
+    await expect(request).rejects.toThrow()
     const count = /^vitascope_delivery_request_duration_seconds_count\{.*status="499".*\} 1$/m
     await waitFor(async () => count.test(await (await fetch(`http://127.0.0.1:${current.metricsPort}/metrics`)).text()))
     current.catalogueDelay = undefined
@@ -212,6 +218,9 @@ describe('a video that is still being encoded', () => {
   })
 })
 
+/** Delivery caches a policy for 2 s. A change that applies earlier was read before the end of that time. */
+const BELOW_CACHE_MS = 1_500
+
 test('a changed policy takes effect within 5 s, and the earlier address then returns 404', async () => {
   const id = addVideo()
   const status = async () => (await get(`${id}/v1/h264_100.mp4`)).status
@@ -223,13 +232,15 @@ test('a changed policy takes effect within 5 s, and the earlier address then ret
 })
 
 test('a new address works as soon as the record has it, although the earlier policy is cached', async () => {
-  const id = addVideo()
-  const began = Date.now()
-  expect((await get(`${id}/v1/h264_100.mp4`)).status).toBe(200)
-  policies.set(id, { sets: [{ version: 'v2', prefix: 'media/1/7-1' }] })
-  await waitFor(async () => (await get(`${id}/v2/h264_100.mp4`)).status === 200, { describe: 'the new address to return the file' })
-  // The policy is cached for 2 s.
-  expect(Date.now() - began).toBeLessThan(1_500)
+  const measureDelay = async () => {
+    const id = addVideo()
+    const began = Date.now()
+    expect((await get(`${id}/v1/h264_100.mp4`)).status).toBe(200)
+    policies.set(id, { sets: [{ version: 'v2', prefix: 'media/1/7-1' }] })
+    await waitFor(async () => (await get(`${id}/v2/h264_100.mp4`)).status === 200, { describe: 'the new address to return the file' })
+    return Date.now() - began
+  }
+  expect(await shortestDurationMs(BELOW_CACHE_MS, measureDelay)).toBeLessThan(BELOW_CACHE_MS)
 })
 
 describe('the picture of a video', () => {
@@ -255,13 +266,15 @@ describe('the picture of a video', () => {
   })
 
   test('is served as soon as the record has it, although the earlier policy is cached', async () => {
-    const id = addVideo()
-    expect((await get(`${id}/v1/posters/12/poster.jpg`)).status).toBe(404)
-    policies.set(id, { sets: current.sets, poster })
-    const began = Date.now()
-    await waitFor(async () => (await get(`${id}/v1/posters/12/poster.jpg`)).status === 200, { describe: 'the picture' })
-    // The policy is cached for 2 s.
-    expect(Date.now() - began).toBeLessThan(1_500)
+    const measureDelay = async () => {
+      const id = addVideo()
+      expect((await get(`${id}/v1/posters/12/poster.jpg`)).status).toBe(404)
+      const began = Date.now()
+      policies.set(id, { sets: current.sets, poster })
+      await waitFor(async () => (await get(`${id}/v1/posters/12/poster.jpg`)).status === 200, { describe: 'the picture' })
+      return Date.now() - began
+    }
+    expect(await shortestDurationMs(BELOW_CACHE_MS, measureDelay)).toBeLessThan(BELOW_CACHE_MS)
   })
 
   test('requires a token like the other files', async () => {

@@ -2,10 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
-import { recordFigure } from '@vitascope/testing'
+import { recordFigure, shortestDurationMs, threadCpuTimeMs } from '@vitascope/testing'
 import { HOSTILE_FILES } from '../test/hostile-files.ts'
 import { createCaptionReader, type ReaderBounds } from './caption-reader.ts'
 import { readCaptions } from './read-captions.ts'
+
+/** The goal is 100 ms on an idle machine. The machine of a test may be busy, so ten times as much is allowed. */
+const MAX_DELAY_MS = 1_000
 
 const readers: ReturnType<typeof createCaptionReader>[] = []
 const open = (bounds: Partial<ReaderBounds> = {}) => {
@@ -94,14 +97,16 @@ describe('the event loop is not blocked while a hostile file is read', () => {
     const reader = open()
     await reader.read(large, '1')
     const content = make()
-    const delay = monitorEventLoopDelay({ resolution: 5 })
-    delay.enable()
-    await reader.read({ content, format }, '1').catch(() => undefined)
-    delay.disable()
-    // The goal is 100 ms on an idle machine. The machine of a test may be busy, so ten times as much is allowed.
-    const ms = delay.max / 1e6
+    const measureDelay = async () => {
+      const delay = monitorEventLoopDelay({ resolution: 5 })
+      delay.enable()
+      await reader.read({ content, format }, '1').catch(() => undefined)
+      delay.disable()
+      return delay.max / 1e6
+    }
+    const ms = await shortestDurationMs(MAX_DELAY_MS, measureDelay)
     longestMs = Math.max(longestMs, ms)
-    expect(ms).toBeLessThan(1_000)
+    expect(ms).toBeLessThan(MAX_DELAY_MS)
   })
 })
 
@@ -111,23 +116,17 @@ test('hostile files are read by another thread: this one uses less than half of 
   let [ownMs, readMs] = [0, 0]
   for (const [, format, make] of HOSTILE_FILES) {
     const content = make()
-    const before = cpuTimeMs()
+    const before = threadCpuTimeMs()
     await reader.read({ content, format }, '1').catch(() => undefined)
-    const between = cpuTimeMs()
+    const between = threadCpuTimeMs()
     ownMs += between - before
     try {
       readCaptions(content, format)
     } catch (error) {
       expect(error).toMatchObject({ reason: 'CAPTION_TOO_LARGE' })
     }
-    readMs += cpuTimeMs() - between
+    readMs += threadCpuTimeMs() - between
   }
   recordFigure('R18', `${Math.round(ownMs)} of ${Math.round(readMs)} ms of CPU time on the event loop`)
   expect(ownMs).toBeLessThan(readMs / 2)
 })
-
-/** CPU time of this thread in ms, which does not depend on the load of the machine. */
-function cpuTimeMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1_000
-}

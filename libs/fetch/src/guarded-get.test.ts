@@ -331,8 +331,9 @@ describe('responses', () => {
 
   test('a slow reader is not reported as an error of the source', async () => {
     const { url } = await origin((_, response) => response.end(Buffer.alloc(1 << 20)))
-    const { body } = await guardedGet(url('/'), { ...limits, policy: local, minBytesPerSecond: 100_000, rateWindowMs: 100 })
-    await new Promise((resolve) => setTimeout(resolve, 400))
+    const { body } = await guardedGet(url('/'), { ...limits, policy: local, minBytesPerSecond: 100_000, rateWindowMs: 500 })
+    // Three windows pass, in which the reader accepts no bytes.
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
     expect(await buffer(body)).toHaveLength(1 << 20)
   })
 

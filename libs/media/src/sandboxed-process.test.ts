@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { getPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
 import { type MediaFixture, openMediaFixture } from '../test/media-fixtures.ts'
 import { progressLines } from './progress.ts'
 import { defaultLimits, sandboxFor } from './sandbox.ts'
@@ -40,14 +41,6 @@ async function processesIn(folder: string): Promise<number> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const folders = await Promise.all(ids.map((id) => readlink(`/proc/${id}/cwd`).catch(() => '')))
   return folders.filter((path) => path === folder).length
-}
-
-async function waitUntil(condition: () => Promise<boolean>, milliseconds: number): Promise<void> {
-  const end = performance.now() + milliseconds
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error('the condition was not true in time')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }
 
 describe('a failed run reports its kind', () => {
@@ -89,7 +82,7 @@ describe('a failed run reports its kind', () => {
     const source = await fixture.make('large.mp4', '-f lavfi -i color=s=7680x4320:r=1:d=1 -c:v libx264 -preset ultrafast')
     await linkSource(source, scratch, await sandboxFor(fixture.tools.ffmpeg))
     const large = ['-nostdin', '-v', 'error', '-i', sourceName, '-f', 'null', '-']
-    await expect(run(large, { memoryBytes: 120 * 2 ** 20, stallSeconds: 3 })).rejects.toMatchObject({ kind: 'out_of_memory' })
+    await expect(run(large, { memoryBytes: 120 * 2 ** 20, stallSeconds: 30 })).rejects.toMatchObject({ kind: 'out_of_memory' })
     const noise = ['-v', 'error', '-f', 'lavfi', '-i', 'testsrc=s=640x360', '-t', '2', '-f', 'rawvideo', 'out.yuv']
     await expect(run(noise, { fileBytes: 100_000 })).rejects.toMatchObject({ kind: 'output_too_large' })
   })
@@ -101,10 +94,10 @@ test('processes that a tool leaves running end with the run, and the error conta
     'sleep 60 & sleep 60 & for i in {1..5000}; do echo "word $i" >&2; done; echo last >&2; wait',
   )
   const scratch = fixture.scratch('family')
-  const failed = await runSandboxed({ tool: ffmpeg, args: [], scratch, limits: { stallSeconds: 1 } }).catch((error: unknown) => error)
+  const failed = await runSandboxed({ tool: ffmpeg, args: [], scratch, limits: { stallSeconds: 3 } }).catch((error: unknown) => error)
   expect(failed).toMatchObject({ kind: 'stalled', detail: expect.stringMatching(/word 5000\nlast\n$/) })
   expect((failed as { detail: string }).detail.length).toBeLessThanOrEqual(16_384)
-  await waitUntil(async () => (await processesIn(scratch)) === 0, 2000)
+  await waitFor(async () => (await processesIn(scratch)) === 0, { timeout: 2_000, describe: 'all processes to end' })
 })
 
 test('processor time is counted, including that of child processes', async () => {
@@ -124,7 +117,7 @@ test('processes outside the process group end with the run, and do not delay its
     'setsid sleep 300 & (setsid sleep 300 &); (trap "" HUP TERM; exec sleep 300) & sleep 0.2; exit 0',
   )
   await runSandboxed({ tool: ffmpeg, args: [], scratch })
-  await waitUntil(async () => (await processesIn(scratch)) === 0, 2000)
+  await waitFor(async () => (await processesIn(scratch)) === 0, { timeout: 2_000, describe: 'all processes to end' })
 })
 
 test('the number of processes is limited', async () => {
@@ -259,11 +252,11 @@ test('kill -9 of the process that started ffmpeg ends all its processes within t
   const parent = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '-e', script], {
     stdio: 'inherit',
   })
-  await waitUntil(async () => (await processesIn(scratch)) > 0, 10_000)
+  await waitFor(async () => (await processesIn(scratch)) > 0, { describe: 'a process' })
   // Once ffmpeg runs, the commands before it have set the parent death signal.
-  await waitUntil(async () => (await commandsIn(scratch)).includes('ffmpeg'), 10_000)
+  await waitFor(async () => (await commandsIn(scratch)).includes('ffmpeg'), { describe: 'ffmpeg to run' })
   parent.kill('SIGKILL')
-  await waitUntil(async () => (await processesIn(scratch)) === 0, 10_000)
+  await waitFor(async () => (await processesIn(scratch)) === 0, { describe: 'all processes to end' })
 })
 
 async function commandsIn(folder: string): Promise<string[]> {

@@ -222,7 +222,7 @@ describe('a transaction or a query', () => {
     await expect(failing).rejects.toMatchObject(kind ? { kind, reason: 'DATABASE_UNAVAILABLE', retryAfter: 1 } : { code })
   })
   test('fails as unavailable after the statement timeout, and its connection is reused', async () => {
-    const slow = openPostgres({ url, schema: 'thing', log, statementTimeoutMs: 100, poolSize: 1 })
+    const slow = openPostgres({ url, schema: 'thing', log, statementTimeoutMs: 1_000, poolSize: 1 })
     await expect(slow.query('select pg_sleep(10)')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
     expect(await slow.query('select 1 as one')).toEqual([{ one: 1 }])
     await slow.close()
@@ -270,7 +270,7 @@ describe('a connection that silently stopped responding', () => {
     'fails %s as unavailable, and is not used again',
     async (_, request) => {
       const proxy = await startProxy(url)
-      const proxiedDb = openPostgres({ url: proxy.url, schema: 'thing', log, poolSize: 1, statementTimeoutMs: 100 })
+      const proxiedDb = openPostgres({ url: proxy.url, schema: 'thing', log, poolSize: 1, statementTimeoutMs: 1_000 })
       expect(await proxiedDb.ping()).toBe(true)
       proxy.stopForwarding()
       await expect(request(proxiedDb)).rejects.toMatchObject({ kind: 'unavailable' })

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Db, openPostgres } from '@vitascope/postgres'
-import { createTestDatabase, type TestDatabase, testLog } from '@vitascope/testing'
+import { createTestDatabase, shortestDurationMs, type TestDatabase, testLog } from '@vitascope/testing'
 import { createQueue, type Lease, type LeasedItem, type LeaseRequest, type Queue, type WorkItem } from './index.ts'
 
 let database: TestDatabase
@@ -291,11 +291,15 @@ describe('the queue', () => {
     expect(await lease()).toBeDefined()
   })
   test('leases a new item to a waiting caller at once', async () => {
-    const waiting = queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 1000, waitMs: 20_000 }, never)
-    const started = performance.now()
-    await send()
-    expect(await waiting).toBeDefined()
-    expect(performance.now() - started).toBeLessThan(450)
+    const measureDelay = async () => {
+      const waiting = queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 30_000, waitMs: 20_000 }, never)
+      const started = performance.now()
+      await send()
+      expect(await waiting).toBeDefined()
+      return performance.now() - started
+    }
+    // Without a notification, the caller would find the item when it polls.
+    expect(await shortestDurationMs(450, measureDelay)).toBeLessThan(450)
   })
   test('leases an item only after the transaction that added it has committed', async () => {
     await db.transaction(async (tx) => {

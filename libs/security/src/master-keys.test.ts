@@ -37,7 +37,7 @@ test('a file that cannot be read is reported once, and the previous keys stay in
   const onProblem = (error: unknown) => reports.push(`${(error as NodeJS.ErrnoException).code}`)
   const keys = openMasterKeys(file, { onProblem, onChange: () => reports.push('in use') }, 5)
   const waitForReports = async (count: number) => {
-    for (let tries = 0; reports.length < count && tries < 2_000; tries++) await delay(5)
+    await waitUntil(() => reports.length >= count)
     // Later polls report nothing more.
     await delay(50)
   }
@@ -59,10 +59,6 @@ test('a changed file is reloaded if it still includes a key in use', async () =>
   writeFileSync(file, one)
   const keys = openMasterKeys(file, { onProblem: (error) => problems.push((error as Error).message) }, 5)
   const versions = () => keys.current().map(({ version }) => version)
-  const waitUntil = async (isDone: () => boolean) => {
-    for (let tries = 0; !isDone() && tries < 2_000; tries++) await delay(5)
-    expect(isDone()).toBe(true)
-  }
   writeFileSync(file, `1:${one}\n2:${two}`)
   await waitUntil(() => versions().join() === '1,2')
   writeFileSync(file, `3:${'3'.repeat(32)}`)
@@ -72,3 +68,9 @@ test('a changed file is reloaded if it still includes a key in use', async () =>
   await waitUntil(() => versions().join() === '2')
   keys.close()
 })
+
+/** Waits until the condition is true, for 20 s at most. */
+async function waitUntil(isDone: () => boolean): Promise<void> {
+  for (let tries = 0; !isDone() && tries < 4_000; tries++) await delay(5)
+  expect(isDone()).toBe(true)
+}

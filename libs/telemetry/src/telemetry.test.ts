@@ -35,7 +35,7 @@ test.each([
   child.stdout?.destroy()
   await once(child.stdout as NodeJS.ReadableStream, 'close')
   child.send('go on')
-  const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
+  const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
   expect(await ended).toEqual([7, null])
   clearTimeout(timer)
 })

@@ -1,6 +1,7 @@
 export { freePort, isAlive } from '@vitascope/embedded-postgres'
 export { browserArguments, browserPath } from './browser.ts'
 export { collectorPath, type ReceivedSpan, startCollector, type TestCollector } from './collector.ts'
+export { shortestDurationMs, threadCpuTimeMs } from './durations.ts'
 export { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 export { firefoxPath } from './firefox.ts'
 export { helmPath, kubeconformPath, kubectlPath, kubeScorePath } from './helm.ts'

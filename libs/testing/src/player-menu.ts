@@ -1,15 +1,16 @@
 import type { FrameLocator, Page } from 'playwright-core'
+import { extendTimeout } from './timeouts.ts'
 import { waitFor } from './wait-for.ts'
 
 /** Menus of the player's settings. */
 export type PlayerMenu = 'quality' | 'speed' | 'audio' | 'captions'
 
 const TIMEOUT_MS = 20_000
-const CLICK_TIMEOUT_MS = 3_000
+const CLICK_TIMEOUT_MS = extendTimeout(3_000)
 
 /** Waits until the player has choices in a menu. */
 export async function waitForMenu(page: Page | FrameLocator, menu: PlayerMenu): Promise<void> {
-  await page.locator(`[data-menu=${menu}]`).waitFor({ state: 'attached', timeout: TIMEOUT_MS })
+  await page.locator(`[data-menu=${menu}]`).waitFor({ state: 'attached', timeout: extendTimeout(TIMEOUT_MS) })
 }
 
 /** Opens a menu and returns its choices, of which the checked one begins with `✓ `. The menu is closed again. */

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { threadCpuTimeMs } from '@vitascope/testing'
 import { parseUserAgent } from './user-agent.ts'
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)'
@@ -37,8 +38,8 @@ test.each([
 })
 
 test('an unknown or hostile user agent of the maximum length is parsed within milliseconds', () => {
-  const start = performance.now()
+  const start = threadCpuTimeMs()
   for (const part of ['Version/1.', ' Android', 'Silk/', 'Mobile'])
     expect(Object.keys(parseUserAgent(part.repeat(500).slice(0, 500)))).toEqual(['device', 'browser', 'os'])
-  expect(performance.now() - start).toBeLessThan(100)
+  expect(threadCpuTimeMs() - start).toBeLessThan(100)
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { threadCpuTimeMs } from '@vitascope/testing'
 import { createOverlay } from '../../test/overlay-builder.ts'
 import { findAddressProblem } from '../rules/web-address.ts'
 import { checkOverlay, mergeOverlay, type OverlayFields } from './overlay.ts'
@@ -87,8 +88,8 @@ describe('a web address', () => {
     for (const paths of [true, false]) expect(findAddressProblem(address, { paths })).toBeDefined()
   })
   test('is validated quickly for any length', () => {
-    const started = performance.now()
+    const started = threadCpuTimeMs()
     for (const text of [':'.repeat(65_536), 'a'.repeat(65_536), '/'.repeat(65_536)]) findAddressProblem(text, { paths: true })
-    expect(performance.now() - started).toBeLessThan(500)
+    expect(threadCpuTimeMs() - started).toBeLessThan(500)
   })
 })
