@@ -28,6 +28,8 @@ const MAX_ATTEMPTS = 5
  */
 export function createObjectWriter(disk: Disk, root: string, incomingDir: string): ObjectWriter {
   const foldersInCreation = new Map<string, Promise<void>>()
+  /** Settles after the last rename that was started. */
+  let lastRename: Promise<void> = Promise.resolve()
   return { write }
 
   async function write(path: string, source: ObjectSource, signal: AbortSignal | undefined): Promise<StoredBytes> {
@@ -131,9 +133,23 @@ export function createObjectWriter(disk: Disk, root: string, incomingDir: string
       await disk.link(temporary, path)
     } catch (error) {
       if (!isErrno(error, ...NO_HARD_LINKS)) throw error
+      await renameIfFree(temporary, path)
+    }
+  }
+
+  /**
+   * Renames the temporary file unless the object exists. The check and the rename are two calls, so
+   * this process runs one such pair at a time. Other processes can still replace the object between
+   * the calls.
+   */
+  async function renameIfFree(temporary: string, path: string): Promise<void> {
+    const renamed = lastRename.then(async () => {
       if (await exists(path)) throw Object.assign(new Error('the object exists'), { code: 'EEXIST' })
       await disk.rename(temporary, path)
-    }
+    })
+    // The caller gets the error. The next rename only waits.
+    lastRename = renamed.catch(() => {})
+    await renamed
   }
 
   /**

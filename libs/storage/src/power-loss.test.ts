@@ -132,11 +132,23 @@ async function recordedStorage(folder: string) {
   return { steps, put: (name: string, bytes: Uint8Array) => storage.put(name, bytes) }
 }
 
+const rejectLink = () => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' }))
+
 test('without hard links, the same bytes can be put again and other bytes are rejected', async () => {
-  const rejectLink = () => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' }))
   const storage = await openFileStorage({ root: join(base, 'nolinks'), disk: { ...nodeDisk, link: rejectLink } })
   await storage.put('one', Buffer.from('x'))
   await storage.put('one', Buffer.from('x'))
   await expect(storage.put('one', Buffer.from('y'))).rejects.toMatchObject({ reason: 'OBJECT_EXISTS' })
   expect(await storage.stat('one')).toMatchObject({ bytes: 1 })
+})
+
+test('without hard links, one of several concurrent puts with different bytes succeeds', async () => {
+  const storage = await openFileStorage({ root: join(base, 'concurrent'), disk: { ...nodeDisk, link: rejectLink } })
+  const puts = Array.from({ length: 20 }, (_, nth) => storage.put('one', Buffer.from('x'.repeat(nth + 1))))
+  const results = await Promise.allSettled(puts)
+  const stored = results.findIndex(({ status }) => status === 'fulfilled')
+  const rejections = results.filter((result) => result.status === 'rejected')
+  expect(rejections).toHaveLength(puts.length - 1)
+  for (const { reason } of rejections) expect(reason).toMatchObject({ reason: 'OBJECT_EXISTS' })
+  expect(await storage.stat('one')).toMatchObject({ bytes: stored + 1 })
 })
