@@ -6,9 +6,9 @@ import { createThrottleReports, type ThrottleEvent, type ThrottleReports } from 
 let reports: ThrottleReports | undefined
 afterEach(() => reports?.close())
 
-function start(addEvent: (event: ThrottleEvent) => Promise<void>) {
+function start(addEvent: (event: ThrottleEvent) => Promise<void>, eventEveryMs = 600_000) {
   const findOrganisation = async (videoId: string) => (videoId === '2' ? undefined : '7')
-  reports = createThrottleReports({ findOrganisation, addEvent, log: testLog, reportEveryMs: 50 })
+  reports = createThrottleReports({ findOrganisation, addEvent, log: testLog, reportEveryMs: 50, eventEveryMs })
   return reports
 }
 
@@ -38,10 +38,21 @@ test('rejected requests for a video are one event with their number', async () =
   ])
   const [{ type, dataJson } = {} as ThrottleEvent] = events
   expect(webhookEventProblems({ type, timestamp: new Date().toISOString(), data: JSON.parse(dataJson) })).toEqual([])
-  note('/delivery/1/v1/a.mp4')
-  await waitFor(() => events.length > 1, { describe: 'the next report' })
+})
+
+test('requests that are rejected after the event of an interval are part of the next event', async () => {
+  const events: ThrottleEvent[] = []
+  const { note } = start(async (event) => {
+    events.push(event)
+  }, 500)
+  const countReported = () =>
+    events.reduce((sum, { dataJson }) => sum + (JSON.parse(dataJson) as { rejected_requests: number }).rejected_requests, 0)
+  for (let reported = 1; reported <= 3; reported++) {
+    note('/delivery/1/v1/a.mp4')
+    await waitFor(() => countReported() === reported, { describe: `${reported} reported requests` })
+  }
   // The catalogue stores an event id once.
-  expect(events[1]?.eventId.split('-').slice(0, 3)).toEqual(events[0]?.eventId.split('-').slice(0, 3))
+  expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(events.length)
 })
 
 test('counts that cannot be reported are part of the next report', async () => {

@@ -4,7 +4,7 @@ import type { Logger } from '@vitascope/telemetry'
 const REPORT_INTERVAL_MS = 60_000
 /** All processes together send at most one event per video in each interval of this length. */
 const EVENT_INTERVAL_MS = 600_000
-/** Maximum number of videos per report. Rejected requests for further videos are not reported. */
+/** Maximum number of videos with counts that are not reported yet. Rejected requests for further videos are not reported. */
 const MAX_VIDEOS = 1_000
 
 /**
@@ -42,6 +42,7 @@ export interface ThrottleTools {
   addEvent(event: ThrottleEvent, signal: AbortSignal): Promise<unknown>
   log: Logger
   reportEveryMs?: number
+  eventEveryMs?: number
 }
 
 /** Informs the webhooks of an organisation that requests for its videos were rejected because of limits. */
@@ -50,8 +51,11 @@ export function createThrottleReports({
   addEvent,
   log,
   reportEveryMs = REPORT_INTERVAL_MS,
+  eventEveryMs = EVENT_INTERVAL_MS,
 }: ThrottleTools): ThrottleReports {
   let rejected = new Map<string, Counts>()
+  /** Videos that have an event in the interval of this number. Their later counts are part of the event of a later interval. */
+  let reported = { interval: 0, videoIds: new Set<string>() }
   const add = (videoId: string, reason: string, count: number) => {
     const counts = rejected.get(videoId) ?? new Map<string, number>()
     if (counts.size === 0) {
@@ -62,11 +66,14 @@ export function createThrottleReports({
     counts.set(counted, (counts.get(counted) ?? 0) + count)
   }
   const report = async (signal: AbortSignal): Promise<void> => {
-    const counts = [...rejected]
-    rejected = new Map()
+    const interval = Math.floor(Date.now() / eventEveryMs)
+    if (reported.interval !== interval) reported = { interval, videoIds: new Set() }
+    const counts = [...rejected].filter(([videoId]) => !reported.videoIds.has(videoId))
+    rejected = new Map([...rejected].filter(([videoId]) => reported.videoIds.has(videoId)))
     for (const [nth, [videoId, byReason]] of counts.entries()) {
       try {
-        await reportVideo(videoId, byReason, signal)
+        await reportVideo(videoId, byReason, interval, signal)
+        reported.videoIds.add(videoId)
       } catch (error) {
         // The service is probably unavailable. The next report contains these counts.
         for (const [id, remaining] of counts.slice(nth)) for (const [reason, count] of remaining) add(id, reason, count)
@@ -74,12 +81,12 @@ export function createThrottleReports({
       }
     }
   }
-  const reportVideo = async (videoId: string, counts: Counts, signal: AbortSignal): Promise<void> => {
+  const reportVideo = async (videoId: string, counts: Counts, interval: number, signal: AbortSignal): Promise<void> => {
     const organisationId = await findOrganisation(videoId, signal)
     // The path of a request can name any video.
     if (organisationId === undefined) return
     const event: ThrottleEvent = {
-      eventId: `delivery-throttled-${videoId}-${Math.floor(Date.now() / EVENT_INTERVAL_MS)}`,
+      eventId: `delivery-throttled-${videoId}-${interval}`,
       type: 'delivery.throttled',
       organisationId,
       objectKey: `delivery:${videoId}`,
