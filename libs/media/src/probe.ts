@@ -133,7 +133,7 @@ function unknownCodec(stream: Pick<ProbedStream, 'type' | 'codec'>, cause?: unkn
 }
 
 function pictureTooLarge(cause?: unknown): InvalidSource {
-  return new InvalidSource(4003, 'the picture is too large: at most 8192x4320 pixels are accepted', cause)
+  return new InvalidSource(4003, 'the picture is too large: at most 35,389,440 pixels are accepted, as in 8192x4320', cause)
 }
 
 function checkDuration(seconds: number | undefined, limits: SourceLimits): void {
