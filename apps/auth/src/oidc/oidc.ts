@@ -1,8 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { DomainError } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { checkEmail, firstCharacters, isStorable } from '@vitascope/request'
 import { makeKeyValue } from '../key/key-value.ts'
+import { hashSecret, makeSecret } from '../rules/random-secret.ts'
 import { type Client, type Session, toClient } from '../session/session.ts'
 import type { User } from '../user/user.ts'
 import { type OidcChecks, type OidcClaims, type OidcProvider, type OidcSettings, oidcFailed } from './oidc-provider.ts'
@@ -44,7 +44,6 @@ export interface OidcParts {
 
 /** Time that a user has for the sign-in at the provider. */
 const MINUTES = 10
-const SECRET_BYTES = 32
 const MAX_NAME_LENGTH = 100
 
 /** Begins a sign-in. The state, and a cookie that only this browser has, prevent that another site completes it. */
@@ -56,7 +55,7 @@ export async function beginOidcSignIn(
   const { provider, store } = requireOidc(oidc)
   const [state, nonce, codeVerifier, browserSecret] = [makeSecret(), makeSecret(), makeSecret(), makeSecret()]
   const authorizationUrl = await provider.buildUrl(redirectUri, { state, nonce, codeVerifier })
-  const signIn = { stateHash: hash(state), browserHash: hash(browserSecret), nonce, codeVerifier, minutes: MINUTES }
+  const signIn = { stateHash: hashSecret(state), browserHash: hashSecret(browserSecret), nonce, codeVerifier, minutes: MINUTES }
   return { authorizationUrl, browserSecret, expireTime: await store.begin(signIn, signal) }
 }
 
@@ -75,7 +74,7 @@ export async function completeOidcSignIn(
   { signal }: Pick<Call, 'signal'>,
 ): Promise<{ session: Session; value: string; user: User }> {
   const { provider, store, settings } = requireOidc(oidc)
-  const checks = await store.take({ stateHash: hash(state), browserHash: hash(browserSecret) }, signal)
+  const checks = await store.take({ stateHash: hashSecret(state), browserHash: hashSecret(browserSecret) }, signal)
   if (!checks) throw oidcFailed()
   const redirect = new URL(redirectUri)
   for (const [name, text] of Object.entries({ code, state, iss: issuer })) if (text !== undefined) redirect.searchParams.set(name, text)
@@ -108,12 +107,4 @@ function toOidcUser(claims: OidcClaims, { userTypes, organisationId }: OidcSetti
 function requireOidc(oidc: OidcParts | undefined): OidcParts {
   if (oidc) return oidc
   throw new DomainError('failed_precondition', 'OIDC_DISABLED', 'no identity provider is configured; sign in by password')
-}
-
-function makeSecret(): string {
-  return randomBytes(SECRET_BYTES).toString('base64url')
-}
-
-function hash(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
 }

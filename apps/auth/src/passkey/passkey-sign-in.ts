@@ -2,10 +2,11 @@ import { requireValid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { checkText } from '@vitascope/request'
 import { makeKeyValue } from '../key/key-value.ts'
+import { hashSecret } from '../rules/random-secret.ts'
 import { type Client, checkCredentials, type Session, type SessionStore, toClient } from '../session/session.ts'
 import type { MatchesPassword } from '../user/password.ts'
 import type { User } from '../user/user.ts'
-import { hashBrowserSecret, makeChallenge, noPasskey, type PasskeyParts } from './passkey.ts'
+import { makeChallenge, noPasskey, type PasskeyParts } from './passkey.ts'
 import { type AssertionResponse, isCredentialId, passkeyFailed, toRelyingParty, toUserHandle } from './webauthn.ts'
 
 /** How a sign-in checks a password. */
@@ -53,7 +54,7 @@ export async function completePasskeySignIn(
   { origin, browserSecret, userHandle, address, userAgent, ...response }: PasskeySignIn,
   { signal }: Pick<Call, 'signal'>,
 ): Promise<{ session: Session; value: string; user: User }> {
-  const taken = await store.takeChallenge({ browserHash: hashBrowserSecret(browserSecret), purpose: 'sign_in' }, signal)
+  const taken = await store.takeChallenge({ browserHash: hashSecret(browserSecret), purpose: 'sign_in' }, signal)
   if (!taken) throw passkeyFailed()
   const passkey = isCredentialId(response.credentialId) ? await store.find(response.credentialId, signal) : undefined
   if (!passkey || (taken.userId !== undefined && taken.userId !== passkey.userId)) throw passkeyFailed()

@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { DomainError, notFound, requireValid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { requireUser, systemOnly } from '@vitascope/principal'
 import { checkText, isId } from '@vitascope/request'
 import { type OrganisationScope, requireSuperUser } from '../rules/caller.ts'
+import { hashSecret, makeSecret } from '../rules/random-secret.ts'
 import { type Client, requireRecentSignIn, type Session, type SessionStore } from '../session/session.ts'
 import type { User } from '../user/user.ts'
 import { type AttestationResponse, passkeyFailed, toRelyingParty, toUserHandle, type WebAuthn } from './webauthn.ts'
@@ -99,7 +99,6 @@ export interface PasskeyParts {
 export const MAX_PASSKEYS = 20
 /** Time that a user has for the authenticator. */
 const MINUTES = 5
-const SECRET_BYTES = 32
 const MAX_NAME_LENGTH = 100
 /** Values of the WebAuthn registry. Others that a browser reports are not stored. */
 const TRANSPORTS = new Set(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'])
@@ -107,11 +106,7 @@ const TRANSPORTS = new Set(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-
 /** Returns a new challenge, and the secret that binds it to the browser. */
 export function makeChallenge<Purpose extends NewChallenge['purpose']>(purpose: Purpose) {
   const [challenge, browserSecret] = [makeSecret(), makeSecret()]
-  return { browserSecret, stored: { challenge, purpose, browserHash: hashBrowserSecret(browserSecret), minutes: MINUTES } }
-}
-
-export function hashBrowserSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return { browserSecret, stored: { challenge, purpose, browserHash: hashSecret(browserSecret), minutes: MINUTES } }
 }
 
 export async function beginRegistration(
@@ -142,7 +137,7 @@ export async function registerPasskey(
 ): Promise<Passkey> {
   const { userId } = requireUser(principal)
   requireValid(checkName(name))
-  const taken = await store.takeChallenge({ browserHash: hashBrowserSecret(browserSecret), purpose: 'registration' }, signal)
+  const taken = await store.takeChallenge({ browserHash: hashSecret(browserSecret), purpose: 'registration' }, signal)
   if (taken?.userId !== userId) throw passkeyFailed()
   const credential = await webAuthn.verifyAttestation(response, { challenge: taken.challenge, ...toRelyingParty(origin) })
   const known = [...new Set(transports)].filter((transport) => TRANSPORTS.has(transport))
@@ -217,8 +212,4 @@ export function noPasskey(): DomainError {
 
 function checkName(name: string) {
   return checkText('name', name, { max: MAX_NAME_LENGTH, blank: false })
-}
-
-function makeSecret(): string {
-  return randomBytes(SECRET_BYTES).toString('base64url')
 }

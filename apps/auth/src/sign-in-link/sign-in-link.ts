@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { DomainError, notFound, requireValid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { requireService, systemOnly } from '@vitascope/principal'
 import { checkText, isId, isUuid } from '@vitascope/request'
 import { makeKeyValue } from '../key/key-value.ts'
 import { type OrganisationScope, requireSuperUser } from '../rules/caller.ts'
+import { hashSecret, makeSecret } from '../rules/random-secret.ts'
 import { type Client, passkeyRequired, type Session, toClient } from '../session/session.ts'
 import type { HashPassword } from '../user/password.ts'
 import { checkDetails, checkPassword, type User } from '../user/user.ts'
@@ -74,17 +74,10 @@ export const VALID_HOURS: Readonly<Record<Exclude<LinkPurpose, 'first_user'>, nu
 /** Maximum number of links of one purpose that are created for a user within an hour. */
 export const MAX_LINKS_PER_HOUR = 5
 
-/** 256 random bits, so that a hash without a salt suffices. */
-const SECRET_BYTES = 32
-
 /** Returns a new secret with the hash that is stored in its place. */
 export function makeLinkSecret(): { secret: string; secretHash: Buffer } {
-  const secret = randomBytes(SECRET_BYTES).toString('base64url')
+  const secret = makeSecret()
   return { secret, secretHash: hashSecret(secret) }
-}
-
-function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
 }
 
 /** Sets the password of the user of a link and creates a session. Throws PASSKEY_REQUIRED if the password is set without one. */
