@@ -25,7 +25,7 @@ interface Name {
 
 /**
  * Reads names from `file`. Its lines have a name and whether it is required, sorted by the bytes of
- * the name, as `copy` writes them. No name lies below another one.
+ * the name, as `copy` of PostgreSQL writes them. No name lies below another one.
  */
 export function readReferencedObjects(file: string): ReferencedObjects {
   const lines = textLines(createReadStream(file).pipe(createGunzip()))
@@ -35,8 +35,8 @@ export function readReferencedObjects(file: string): ReferencedObjects {
   const moveNext = async () => {
     if (current?.isRequired && !current.isQueried && missing.length < MAX_MISSING) missing.push(current.name)
     const { value, done } = await lines.next()
-    const [name = '', needed] = done ? [] : value.split('\t')
-    current = done ? undefined : { name, isRequired: needed === 't', isQueried: false }
+    const [name = '', required] = done ? [] : value.split('\t')
+    current = done ? undefined : { name, isRequired: required === 't', isQueried: false }
   }
   return {
     async has(object) {

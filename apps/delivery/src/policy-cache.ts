@@ -19,7 +19,7 @@ const FRESH_MS = 2_000
 /** While the catalogue is unavailable, one request in this time calls it. */
 const PROBE_INTERVAL_MS = 1_000
 /** After this time without a response, a known policy is used. The time limit of a call is 2 s. */
-const PATIENCE_MS = 1_000
+const MAX_WAIT_MS = 1_000
 const MAX_POLICIES = 50_000
 
 /** Result of a wait for the catalogue that ended without a response. */
@@ -131,7 +131,7 @@ export function createPolicyCache({ policies, outageMs, log, metrics }: PolicyCa
       if (catalogue.name === 'available') {
         const end = new AbortController()
         try {
-          const loaded = await Promise.race([reload(), delay(PATIENCE_MS, LATE, { signal: end.signal })])
+          const loaded = await Promise.race([reload(), delay(MAX_WAIT_MS, LATE, { signal: end.signal })])
           if (loaded !== LATE) return loaded
           if (catalogue.name === 'available') catalogue = { name: 'slow' }
         } catch (error) {

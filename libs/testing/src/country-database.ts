@@ -69,18 +69,19 @@ type Value = string | number | readonly Value[] | { readonly [key: string]: Valu
 
 /** Encodes a value in the format of the data section: a byte with type and size, then the content. */
 function encode(value: Value): Buffer {
-  if (typeof value === 'string') return Buffer.concat([control(2, Buffer.byteLength(value)), Buffer.from(value)])
+  if (typeof value === 'string') return Buffer.concat([encodeControl(2, Buffer.byteLength(value)), Buffer.from(value)])
   if (typeof value === 'number') {
     const bytes = Buffer.alloc(4)
     bytes.writeUInt32BE(value)
-    return Buffer.concat([control(6, 4), bytes])
+    return Buffer.concat([encodeControl(6, 4), bytes])
   }
-  if (Array.isArray(value)) return Buffer.concat([control(11, value.length), ...value.map(encode)])
+  if (Array.isArray(value)) return Buffer.concat([encodeControl(11, value.length), ...value.map(encode)])
   const entries = Object.entries(value)
-  return Buffer.concat([control(7, entries.length), ...entries.flatMap(([key, item]) => [encode(key), encode(item)])])
+  return Buffer.concat([encodeControl(7, entries.length), ...entries.flatMap(([key, item]) => [encode(key), encode(item)])])
 }
 
-function control(type: number, size: number): Buffer {
+/** Returns the bytes in front of a value. The first one has the type in 3 bits and the size in 5. Types above 7 have a second one. */
+function encodeControl(type: number, size: number): Buffer {
   if (size >= 29) throw new Error('only short values are supported')
   return type > 7 ? Buffer.from([size, type - 7]) : Buffer.from([(type << 5) | size])
 }

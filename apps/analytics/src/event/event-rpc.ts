@@ -18,6 +18,7 @@ import { parseUserAgent } from './user-agent.ts'
 import type { Visitors } from './visitor.ts'
 
 const MAX_EVENTS_PER_REQUEST = 100
+/** Maximum number of requests of players that the gateway sends in one call. */
 const MAX_REQUESTS = 1_000
 const TYPE_NUMBERS: Readonly<Record<string, number>> = {
   EVENT_TYPE_LOAD: EVENT_TYPE.load,

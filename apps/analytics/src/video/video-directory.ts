@@ -25,6 +25,7 @@ const FRESH_TTL_MS = 30_000
 /** TTL of videos without a duration and of unknown ids, because both can change soon. */
 const INCOMPLETE_TTL_MS = 1_000
 const REQUEST_TIMEOUT_MS = 1_500
+/** Maximum number of videos per call of the catalogue. */
 const MAX_REQUESTED = 1_000
 const MAX_CACHED = 200_000
 /** Maximum number of cached ids that do not exist. Clients can send any number of them. */

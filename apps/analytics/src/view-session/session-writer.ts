@@ -15,6 +15,7 @@ export interface SessionWriter {
 
 /** Maximum number of events per insert. */
 const MAX_EVENTS_PER_INSERT = 2_000
+/** Maximum number of events that wait for an insert. */
 const MAX_QUEUED = 10_000
 
 /**

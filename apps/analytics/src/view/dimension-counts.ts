@@ -33,7 +33,7 @@ export function countDimensions(clientDays: Iterable<ClientDay>, counted: Readon
     for (const dimension of DIMENSIONS) {
       const known = values[dimension]
       const isUncounted =
-        dimension === 'referrer' && hasOwnRow(known) && !counted.has(toReferrerKey({ organisationId, day, referrer: known }))
+        dimension === 'referrer' && isDomain(known) && !counted.has(toReferrerKey({ organisationId, day, referrer: known }))
       const value = isUncounted ? OTHER : known
       const organisation = findOrCreateRow(counts.organisations, `${organisationId}\n${dimension}\n${day}\n${value}`, () => ({
         ...{ organisationId, dimension, day, value },
@@ -57,7 +57,7 @@ export function listReferrers(clientDays: Iterable<ClientDay>): (ReferrerDay & {
   const referrers = new Map<string, ReferrerDay & { loads: number }>()
   for (const { organisationId, day, client, numbers } of clientDays) {
     const { referrer } = parseClient(client)
-    if (!hasOwnRow(referrer)) continue
+    if (!isDomain(referrer)) continue
     const row = findOrCreateRow(referrers, toReferrerKey({ organisationId, day, referrer }), () => ({
       ...{ organisationId, day, referrer },
       loads: 0,
@@ -71,7 +71,7 @@ export function toReferrerKey({ organisationId, day, referrer }: ReferrerDay): s
   return `${organisationId}\n${day}\n${referrer}`
 }
 
-/** Returns whether the value is a domain. The other values of referrers always have a row. */
-function hasOwnRow(referrer: string): boolean {
+/** Returns whether a referrer is a domain, and not missing or `other`. */
+function isDomain(referrer: string): boolean {
   return referrer !== '' && referrer !== OTHER
 }

@@ -4,7 +4,7 @@ import { isSignedOut, toMessage } from '../api/client.ts'
 
 const listeners = new Set<() => void>()
 
-/** Calls the listener before a message is shown. Returns a function that ends this. */
+/** Calls the listener before each message is shown. Returns a function that removes the listener. */
 export function onNotification(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
@@ -18,7 +18,7 @@ export function notifyWarning(message: string): void {
   show({ message, color: 'yellow', autoClose: 8_000 })
 }
 
-/** Shows an error. The end of the session is shown by the shell instead. */
+/** Shows an error. If the session has ended, it shows nothing, because the frame of all pages then shows the sign-in page. */
 export function notifyError(error: unknown): void {
   if (isSignedOut(error)) return
   show({ title: i18next.t('common.failed'), message: toMessage(error), color: 'red', autoClose: 10_000 })

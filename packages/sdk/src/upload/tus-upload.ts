@@ -50,7 +50,7 @@ const MAX_PART_BYTES = 2 ** 24
 const MAX_BACKOFF_MS = 10_000
 const FIRST_BACKOFF_MS = 250
 const POLL_MS = 1_000
-/** Statuses after which the offset is requested and the upload continues. */
+/** Statuses after which the offset is requested and the upload continues. 0 is a failed connection. */
 const TEMPORARY = new Set([0, 408, 423, 429])
 
 interface State {
