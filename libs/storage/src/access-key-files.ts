@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import { HeadBucketCommand, S3Client, S3ServiceException } from '@aws-sdk/client-s3'
 
 /** A pair of keys of an object store. */
 export interface AccessKeyPair {
@@ -36,13 +36,14 @@ const TEST_TIMEOUT_MS = 5_000
 /**
  * Returns a function that returns the current pair of keys of a bucket. It reads the files at most every 5 s. A new pair is
  * used when the store accepts it, so a key that is not active yet, or a pair of which one file is still old, causes no
- * failed request. Until then the previous pair stays in use.
+ * failed request. Until then the previous pair stays in use, and the files are read every 5 s without requests.
  */
 export function watchAccessKeys(bucket: KeyFileBucket): () => Promise<AccessKeyPair> {
   let current: AccessKeyPair = { accessKeyId: bucket.accessKeyId, secretAccessKey: bucket.secretAccessKey }
   let checkedMs = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | undefined
   let problem: string | undefined
+  let retry: NodeJS.Timeout | undefined
   const check = async () => {
     try {
       const next = await readPair(bucket)
@@ -56,12 +57,18 @@ export function watchAccessKeys(bucket: KeyFileBucket): () => Promise<AccessKeyP
       const { message } = error as Error
       if (message !== problem) bucket.keyListener?.onProblem(error)
       problem = message
+      // Without further requests, a repair of the files would never be reported.
+      clearTimeout(retry)
+      retry = setTimeout(startCheck, CHECK_MS).unref()
     }
     checkedMs = performance.now()
     checking = undefined
   }
+  const startCheck = () => {
+    checking ??= check()
+  }
   return async () => {
-    if (performance.now() - checkedMs >= CHECK_MS) checking ??= check()
+    if (performance.now() - checkedMs >= CHECK_MS) startCheck()
     await checking
     return current
   }
@@ -89,9 +96,10 @@ async function testPair({ endpoint, region, bucket, virtualHost = false }: KeyFi
   try {
     await client.send(new HeadBucketCommand({ Bucket: bucket }))
   } catch (error) {
-    throw new Error(`the object store does not accept the changed access key ${credentials.accessKeyId} (${(error as Error).name})`, {
-      cause: error,
-    })
+    // A response to HEAD has no body, so only its status is known.
+    const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
+    const reason = status === undefined ? (error as Error).name : `HTTP ${status}`
+    throw new Error(`the object store does not accept the changed access key ${credentials.accessKeyId} (${reason})`, { cause: error })
   } finally {
     client.destroy()
   }

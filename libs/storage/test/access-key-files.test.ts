@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createUrlSigner, grantBucketRights, openS3Storage } from '@vitascope/storage'
+import { createUrlSigner, grantBucketRights, openS3Storage, watchAccessKeys } from '@vitascope/storage'
 import { s3Path, startS3, type TestS3, waitFor } from '@vitascope/testing'
 
 const describeWithS3 = s3Path() === undefined ? describe.skip : describe
@@ -85,4 +85,21 @@ describeWithS3('with the keys of a bucket in files', () => {
     await grant('next')
     await storage.put('media/last', Buffer.from('last'))
   }, 120_000)
+
+  test('a restored pair is reported without another request', async () => {
+    const secretAccessKey = join(folder, 'restored')
+    await writeFile(secretAccessKey, store.secretAccessKey)
+    const { endpoint, region, bucket, accessKeyId } = store
+    const reports: string[] = []
+    const keyListener = { onChange: () => reports.push('in use'), onProblem: (error: unknown) => reports.push((error as Error).message) }
+    const keys = { accessKeyId, secretAccessKey: store.secretAccessKey }
+    const currentKeys = watchAccessKeys({ endpoint, region, bucket, ...keys, keyFiles: { secretAccessKey }, keyListener })
+    await writeFile(secretAccessKey, 'another secret')
+    expect(await currentKeys()).toEqual(keys)
+    const rejection = `the object store does not accept the changed access key ${accessKeyId} (HTTP 403)`
+    expect(reports).toEqual([rejection])
+    await writeFile(secretAccessKey, store.secretAccessKey)
+    await waitFor(() => reports.length > 1, { timeout: 20_000, describe: 'the restored pair to be reported' })
+    expect(reports).toEqual([rejection, 'in use'])
+  }, 60_000)
 })
