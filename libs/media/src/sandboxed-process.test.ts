@@ -1,7 +1,7 @@
 // Faults: S8, S13, R4, C7
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, readdir, readlink } from 'node:fs/promises'
+import { chmod, readdir, readlink, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { getPriority } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -73,6 +73,14 @@ describe('a failed run reports its kind', () => {
     await expect(runSandboxed({ tool: '/nowhere/ffmpeg', args: [], scratch: fixture.scratch('none') })).rejects.toMatchObject({
       kind: 'crashed',
     })
+  })
+
+  test('a tool that was removed after its first run, which is not a fault of the source', async () => {
+    const { ffmpeg } = await fixture.fake('removed', 'exit 0')
+    const run = { tool: ffmpeg, args: [], scratch: fixture.scratch('removed') }
+    await runSandboxed(run)
+    await rm(ffmpeg)
+    await expect(runSandboxed(run)).rejects.toMatchObject({ kind: 'crashed', message: 'the tool cannot be started' })
   })
 
   test('ffmpeg above its memory limit and above its file size limit', async () => {

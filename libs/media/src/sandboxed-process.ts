@@ -216,7 +216,9 @@ const emptyIfMissing = () => ''
 
 /** Returns the error of a run that was not killed by `watchRun` and did not exit with 0. */
 function toFailure(ended: ProcessEnd, stderr: string, cpuSeconds: number, limits: RunLimits): EncodeError {
-  if (ended.error) return new EncodeError('crashed', 'the tool cannot be started', ended.error.message)
+  if (ended.error || NOT_STARTED_EXIT_CODES.has(ended.code ?? 0)) {
+    return new EncodeError('crashed', 'the tool cannot be started', ended.error?.message ?? stderr)
+  }
   if (ended.signal === 'SIGXFSZ' || /File too large/.test(stderr)) {
     return new EncodeError('output_too_large', `a file exceeded ${limits.fileBytes} bytes`, stderr)
   }
@@ -227,6 +229,8 @@ function toFailure(ended: ProcessEnd, stderr: string, cpuSeconds: number, limits
   return new EncodeError('crashed', ended.signal ? `ended by ${ended.signal}` : `exit code ${ended.code}`, stderr)
 }
 
+/** Exit codes of the programs that restrict the tool and then execute it: it cannot be executed, or does not exist. */
+const NOT_STARTED_EXIT_CODES: ReadonlySet<number> = new Set([126, 127])
 /** AVERROR(ENOMEM) as an exit code. */
 const OUT_OF_MEMORY_EXIT_CODE = 256 - 12
 const OUT_OF_MEMORY_MESSAGE = /Cannot allocate memory|out of memory|bad_alloc|pthread_create\(\) failed/i
