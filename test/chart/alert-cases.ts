@@ -230,7 +230,7 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
   ],
   VitascopeEventsWait: [
     ...pair(of('vitascope_analytics_merge_lag_seconds'), '20m', '400x30', '100x30'),
-    ...pair(of('vitascope_analytics_spool_bytes'), '20m', '200e6x30', '1e6x30'),
+    ...pair(of('vitascope_analytics_spool_bytes'), '20m', '500x30', '0x30'),
   ],
   VitascopeWatchdog: [{ name: 'always', series: {}, at: '5m', fires: true }],
 }
