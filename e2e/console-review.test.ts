@@ -378,10 +378,7 @@ describeInBrowser('the console', () => {
     await field('Time of slide 4').fill('0:01.5')
     expect(await page.getByRole('button', { name: 'Save', exact: true }).last().isDisabled()).toBe(true)
     await page.locator('input[type=file][accept*=pdf]').setInputFiles(join(folder, 'broken.pdf'))
-    await page
-      .getByRole('alert')
-      .filter({ hasText: 'The last file could not be converted' })
-      .waitFor({ timeout: extendTimeout(90_000) })
+    await page.locator('[role=alert]', { hasText: 'The last file could not be converted' }).waitFor({ timeout: extendTimeout(90_000) })
     await checkPage('console-presentation-failed')
     await openTab('presentation')
     await page.getByRole('button', { name: 'Delete' }).last().click()

@@ -5,38 +5,22 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Api } from './support/api.ts'
-import {
-  createPerson,
-  expectNoSidewaysScroll,
-  listAllVideos,
-  openConsolePage,
-  readScriptBytes,
-  settle,
-  signIn,
-} from './support/console-page.ts'
+import { createPerson, expectNoSidewaysScroll, listAllVideos, openConsolePage, settle, signIn } from './support/console-page.ts'
 import { checkState } from './support/page-state.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
+import { checkStoragePage, checkWorkersPage, findFigure, type Organisation } from './support/system-page-steps.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { createTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
 const PASSWORD = 'correct horse battery'
-/** Compressed size of the scripts of a page. */
-const MAX_SCRIPT_BYTES = 252 * 1024
 const PEOPLE = {
   system: { email: 'root@example.org', name: 'Rosa Root' },
   standard: { email: 'grace@example.org', name: 'Grace Hopper' },
   uploader: { email: 'ada@example.org', name: 'Ada Byron' },
 } as const
-
-interface Organisation extends Record<string, unknown> {
-  organisation_id: string
-  name: string
-  status: string
-  quota: Record<string, string | null>
-}
 
 let folder: string
 let platform: TestPlatform
@@ -209,8 +193,7 @@ describeInBrowser('the pages of the console for administrators', () => {
 
   test('a system user sees which workers are connected, what they do, and what waits', async () => {
     await enter('system', 'system/workers')
-    const figure = (name: string) => page.locator('.mantine-Paper-root').filter({ has: page.getByText(name, { exact: true }) })
-    await figure('Connected workers').getByText('1', { exact: true }).waitFor()
+    await findFigure(page, 'Connected workers').getByText('1', { exact: true }).waitFor()
     await page.getByText('Connected', { exact: true }).first().waitFor()
     sources.setHandler('/slow.mp4', (_request, response) => {
       response.writeHead(200, { 'content-type': 'video/mp4' })
@@ -238,125 +221,12 @@ describeInBrowser('the pages of the console for administrators', () => {
   }, 120_000)
 
   test('the list of workers has long names, tasks without a video, and lost workers', async () => {
-    const task = { organisation_id: tenant.organisationId, job_id: '44', video_id: '42', chunk: 3, progress: 57, running_seconds: 12 }
-    const worker = { connected: true, connected_seconds: 200_000, heartbeat_age_seconds: 4, tasks: [] as object[] }
-    const workers = [
-      {
-        ...worker,
-        name: 'worker-1',
-        tasks: [
-          { ...task, kind: 'encode' },
-          { ...task, kind: 'audio', chunk: 12, progress: 0 },
-        ],
-      },
-      { ...worker, name: 'worker-2', tasks: [{ ...task, kind: 'slides', video_id: '', chunk: null, progress: null }] },
-      { ...worker, name: `${'vitascope-encode-a-very-long-name-'.repeat(3)}0`, connected: false, heartbeat_age_seconds: 300 },
-      { ...worker, name: 'worker-4', tasks: [{ ...task, kind: 'later-kind', running_seconds: null }] },
-    ]
-    const count = { kind: 'encode', waiting: 1_200, running: 3, waiting_seconds: 754 }
-    const kinds = [count, { kind: 'later-kind', waiting: 0, running: 1, waiting_seconds: 0 }]
-    await page.route(/\/v2\/worker\?/, (route) => route.fulfill({ json: workers }))
-    await page.route('**/v2/worker/queue', (route) =>
-      route.fulfill({ json: { kinds, organisations: [{ organisation_id: tenant.organisationId, ...count }] } }),
-    )
-    await page.goto(`${platform.url}/console/system/workers`)
-    const row = (name: string) => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) })
-    await row('worker-1').getByText('Encode chunk 4').waitFor()
-    expect(await readScriptBytes(page)).toBeLessThanOrEqual(MAX_SCRIPT_BYTES)
-    await row('worker-1')
-      .getByText(/^57 % · 12 sec · /)
-      .waitFor()
-    await row('worker-1').getByText('Heartbeat 4 sec ago · started 2 days ago').waitFor()
-    await row('worker-2').getByText('of job 44').waitFor()
-    expect(await row('worker-2').getByRole('link').count()).toBe(0)
-    await row('a-very-long-name').getByText('Heartbeat 5 min ago').waitFor()
-    await page.getByRole('row', { name: /^later-kind 0 1 –$/ }).waitFor()
-    await page.getByRole('row', { name: /^Encode 1,200 3 12 min$/ }).waitFor()
-    await checkState(page, 'system-workers-many')
-    await expectNoSidewaysScroll(page)
-
-    // The figures of the last successful check stay.
-    const problem = { type: 'about:blank', title: 'Internal error', status: 500, code: 'internal', detail: 'a fault of this test' }
-    await page.route(/\/v2\/worker/, (route) => route.fulfill({ status: 500, json: { ...problem, request_id: 'r' } }))
-    await page.getByText('These figures are not up to date').first().waitFor()
-    await row('worker-1').getByText('Encode chunk 4').waitFor()
-    await page.reload()
-    await page.getByText('a fault of this test').first().waitFor()
-    await checkState(page, 'system-workers-failed')
-    await page.unroute(/\/v2\/worker/)
-    await page.route(/\/v2\/worker\?/, (route) => route.fulfill({ json: [] }))
-    await page.route('**/v2/worker/queue', (route) => route.fulfill({ json: { kinds: [], organisations: [] } }))
-    await page.getByRole('button', { name: 'Try again' }).first().click()
-    await page.getByText('No worker is connected').waitFor()
-    await page.getByText('No task waits or runs').waitFor()
-    await checkState(page, 'system-workers-empty')
-    await page.unrouteAll()
+    await checkWorkersPage({ page, url: platform.url, organisationId: tenant.organisationId })
   }, 120_000)
 
   test('a system user sees what each organisation stores, and changes the quota of a full one', async () => {
-    const { body } = await platform.system.get<Organisation>(`/organisation/${tenant.organisationId}`)
-    const organisations = Array.from({ length: 60 }, (_, index) => ({
-      ...{ ...body, organisation_id: index === 0 ? tenant.organisationId : `9${index}` },
-      name: index === 1 ? `${'a very long name of an organisation '.repeat(5)}` : `House ${index}`,
-    }))
-    const readUsage = (id: string) => {
-      const index = organisations.findIndex((organisation) => organisation.organisation_id === id)
-      const quota = { bytes: index % 3 === 0 ? '1000000000' : null, minutes_per_month: null, concurrent_jobs: null }
-      const usage = { bytes: String((60 - index) * 16_000_000), bytes_reserved: index === 0 ? '30000000' : '0' }
-      return { ...organisations[index], quota, usage: { ...usage, minutes_this_month: '0', minutes_reserved: '0', jobs: '0' } }
-    }
-    await page.route(/\/v2\/organisation\?/, (route) => route.fulfill({ json: organisations }))
-    await page.route('**/v2/organisation/*/usage', (route) =>
-      route.fulfill({ json: readUsage(route.request().url().split('/').at(-2) ?? '') }),
-    )
     await enter('system', 'system')
-    await page.goto(`${platform.url}/console/system/storage`)
-    const figure = (name: string) => page.locator('.mantine-Paper-root').filter({ has: page.getByText(name, { exact: true }) })
-    await figure('Stored').getByText('29.3 GB').waitFor()
-    await figure('Stored').getByText('by 60 organisations').waitFor()
-    await figure('Reserved').getByText('30 MB').waitFor()
-    await figure('Sum of quotas').getByText('20 GB').waitFor()
-    await figure('Sum of quotas').getByText('40 without a limit').waitFor()
-    await figure('Nearly full').getByText('2', { exact: true }).waitFor()
-    expect(await readScriptBytes(page)).toBeLessThanOrEqual(MAX_SCRIPT_BYTES)
-    const rows = page.getByRole('row')
-    const first = rows.nth(1)
-    await first.getByText('House 0').waitFor()
-    await first.getByText('990 MB of 1 GB').waitFor()
-    await first.getByText('3.3%').waitFor()
-    await checkState(page, 'system-storage-many')
-    await expectNoSidewaysScroll(page)
-    await page.getByRole('button', { name: 'Page 3' }).click()
-    await rows.filter({ hasText: 'House 59' }).waitFor()
-    expect(await rows.count()).toBe(11)
-    await page.getByLabel('Name or id').fill('house 3')
-    await rows.filter({ hasText: 'House 39' }).waitFor()
-    expect(await rows.count()).toBe(12)
-    await page.getByRole('combobox', { name: 'Order' }).click()
-    await page.getByRole('option', { name: 'Fullest quota' }).click()
-    await first.getByText('Id 93').waitFor()
-    await page.getByLabel('Name or id').fill('nothing')
-    await page.getByText('There is no such organisation').waitFor()
-
-    // The figures of the last successful reading stay.
-    const problem = { type: 'about:blank', title: 'Internal error', status: 500, code: 'internal', detail: 'a fault of this test' }
-    await page.route('**/v2/organisation/93/usage', (route) => route.fulfill({ status: 500, json: { ...problem, request_id: 'r' } }))
-    await page.getByRole('button', { name: 'Refresh' }).click()
-    await page.getByText('These figures are not up to date').waitFor()
-    await figure('Stored').getByText('29.3 GB').waitFor()
-    await page.unrouteAll()
-
-    await setQuota({ bytes: 1_000 })
-    await page.getByRole('button', { name: 'Refresh' }).click()
-    await page.getByText('These figures are not up to date').waitFor({ state: 'detached' })
-    await page.getByLabel('Name or id').fill(tenant.organisationId)
-    await first.getByText('of 1 kB').waitFor()
-    await first.getByRole('button', { name: /^Edit: / }).click()
-    await page.getByRole('dialog').getByLabel('Storage in GB').fill('7')
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
-    await first.getByText('of 7 GB').waitFor()
-    const { body: changed } = await platform.system.get<Organisation>(`/organisation/${tenant.organisationId}`)
-    expect(changed.quota['bytes']).toBe('7000000000')
+    await checkStoragePage({ page, url: platform.url, system: platform.system, organisationId: tenant.organisationId })
   }, 90_000)
 
   test('a failed readiness check names the service', async () => {

@@ -15,8 +15,6 @@ export default async function setup() {
   await initDatabase(dir, { durable: false })
   const server = await startPostgres({ dir, durable: false })
   process.env.VITASCOPE_TEST_DATABASE_URL = server.url
-  // The first test platform stores a migrated database here, which the others copy (e2e/support/data-folder.ts).
-  process.env.VITASCOPE_TEST_DATA_TEMPLATE = join(folder, 'data')
   globalThis.stopTestDatabase = async () => {
     await server.stop({ immediate: true })
     rmSync(folder, { recursive: true, force: true })

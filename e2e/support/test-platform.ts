@@ -5,7 +5,6 @@ import { freePort } from '@vitascope/embedded-postgres'
 import { createLogPrinter, readPlatformConfig } from '@vitascope/platform'
 import { type Platform, startPlatform } from '../../apps/standalone/src/platform.ts'
 import { type Api, createApi } from './api.ts'
-import { copyDataTemplate } from './data-folder.ts'
 
 export const SYSTEM_KEY = 'system-key-of-the-tests-0001'
 
@@ -26,7 +25,7 @@ export interface TestPlatform extends Platform {
 
 /** Starts the platform like `npm start`, but allows sources on this machine. */
 export async function startTestPlatform(env: Record<string, string> = {}, dataDir?: string): Promise<TestPlatform> {
-  const folder = dataDir ?? (await createDataFolder(env))
+  const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'vitascope-test-')))
   const printed: string[] = []
   const config = readPlatformConfig({
     VITASCOPE_PORT: String(await freePort()),
@@ -61,10 +60,4 @@ export async function startTestPlatform(env: Record<string, string> = {}, dataDi
       await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
-}
-
-async function createDataFolder(env: Record<string, string>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'vitascope-test-'))
-  if (env['VITASCOPE_DATABASE_URL'] === undefined) await copyDataTemplate(folder)
-  return folder
 }

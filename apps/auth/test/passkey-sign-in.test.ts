@@ -228,7 +228,7 @@ describe('a session that began more than 5 minutes ago', () => {
     const { user, passkeyId, call } = await createSession(6)
     await expect(passkeys().beginPasskeyRegistration({ origin: ORIGIN }, call)).rejects.toMatchObject(STALE)
     await expect(passkeys().deletePasskey({ passkeyId }, call)).rejects.toMatchObject(STALE)
-    // What is off already cannot be switched off.
+    // The setting is off, so this request changes nothing.
     await require(false, call)
     await require(true, call)
     const error = await require(false, call).catch((reason: unknown) => reason)

@@ -1,4 +1,4 @@
-import { Badge, Button, Center, Group, Table, Text } from '@mantine/core'
+import { Badge, Button, Center, Group, Table } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
@@ -16,6 +16,7 @@ import { notifyError } from '../layout/notify.ts'
 import { PageHeader } from '../layout/page-header.tsx'
 import { FailedState, LoadingState } from '../layout/query-state.tsx'
 import { useUsage } from '../quota/use-usage.ts'
+import { OrganisationNameCell } from './organisation-name-cell.tsx'
 import { ORGANISATIONS_KEY, type OrganisationRecord, refreshOrganisations } from './organisation-record.ts'
 
 const PAGE_SIZE = 20
@@ -74,12 +75,7 @@ function OrganisationRow({ organisation, edit }: { organisation: OrganisationRec
   const isActive = status === 'active'
   return (
     <Table.Tr>
-      <Table.Td className="page-title">
-        {name}
-        <Text size="xs" c="dimmed">
-          {t('organisation.id')} {organisation_id}
-        </Text>
-      </Table.Td>
+      <OrganisationNameCell id={organisation_id} name={name} />
       <Table.Td>
         <Badge color={isActive ? 'teal' : 'gray'}>{t(`system.states.${isActive ? 'active' : 'inactive'}`)}</Badge>
       </Table.Td>

@@ -7,6 +7,7 @@ import { lazyPart } from '../layout/lazy-part.tsx'
 import { ListTable } from '../layout/list-table.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, FailedState, LoadingState } from '../layout/query-state.tsx'
+import { OrganisationNameCell } from './organisation-name-cell.tsx'
 import type { OrganisationRecord } from './organisation-record.ts'
 import { NEARLY_FULL, type StorageOrder, type StorageRow, selectRows, sumRows, usedShare } from './storage-rows.ts'
 import { MAX_ORGANISATIONS, type Storage, useStorage } from './use-storage.ts'
@@ -173,12 +174,7 @@ function StorageCells({ row, total, edit }: { row: StorageRow; total: number; ed
   const used = usedShare(row)
   return (
     <Table.Tr>
-      <Table.Td className="page-title">
-        {name}
-        <Text size="xs" c="dimmed">
-          {t('organisation.id')} {id}
-        </Text>
-      </Table.Td>
+      <OrganisationNameCell id={id} name={name} />
       <Table.Td className="no-wrap">
         {formatBytes(bytes)}
         {reserved > 0 && (
@@ -187,7 +183,7 @@ function StorageCells({ row, total, edit }: { row: StorageRow; total: number; ed
           </Text>
         )}
       </Table.Td>
-      <Table.Td className="no-wrap" miw={220}>
+      <Table.Td className="no-wrap" miw={160}>
         {used === undefined || quota === undefined ? (
           <Text size="sm" c="dimmed">
             {t('system.noLimit')}
