@@ -29,12 +29,13 @@ const PAGES = [
     '/system/jobs',
     '/system/workers',
     '/system/storage',
+    '/system/failovers',
     '/system/health',
     '/system/audit',
   ],
 ]
 /** Other paths in the router: redirects, the sign-in page, and paths relative to `/system`. */
-const OTHER_PATHS = ['/', '/sign-in', '/review', '/system', '/organisations', '/jobs', '/health', '/workers', '/storage']
+const OTHER_PATHS = ['/', '/sign-in', '/review', '/system', '/organisations', '/jobs', '/health', '/workers', '/storage', '/failovers']
 /** Buttons that open a dialog, whose controls are used too. */
 const DIALOGS = [
   ['/videos', 'Upload videos'],

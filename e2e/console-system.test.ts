@@ -9,7 +9,7 @@ import { createPerson, expectNoSidewaysScroll, listAllVideos, openConsolePage, s
 import { checkState } from './support/page-state.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
-import { checkStoragePage, checkWorkersPage, findFigure, type Organisation } from './support/system-page-steps.ts'
+import { checkFailoversPage, checkStoragePage, checkWorkersPage, findFigure, type Organisation } from './support/system-page-steps.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { createTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
@@ -229,6 +229,10 @@ describeInBrowser('the pages of the console for administrators', () => {
     await checkStoragePage({ page, url: platform.url, system: platform.system, organisationId: tenant.organisationId })
   }, 90_000)
 
+  test('a system user sees the failovers of the database, and which of them are repaired', async () => {
+    await checkFailoversPage({ page, url: platform.url })
+  }, 60_000)
+
   test('a failed readiness check names the service', async () => {
     const problem = { detail: 'not ready', errors: [{ field: 'encoding', message: 'is not serving' }] }
     await page.route('**/readyz', (route) => route.fulfill({ status: 503, json: problem }))
@@ -239,7 +243,16 @@ describeInBrowser('the pages of the console for administrators', () => {
     await page.unroute('**/readyz')
   }, 60_000)
 
-  test.each(['system/organisations', 'system/jobs', 'system/workers', 'system/storage', 'system/health', 'system/audit', 'organisation'])(
+  test.each([
+    'system/organisations',
+    'system/jobs',
+    'system/workers',
+    'system/storage',
+    'system/failovers',
+    'system/health',
+    'system/audit',
+    'organisation',
+  ])(
     'the page %s passes axe and fits into a telephone, in English and German',
     async (path) => {
       await page.goto(`${platform.url}/console/${path}`)
@@ -321,6 +334,7 @@ describeInBrowser('the pages of the console for administrators', () => {
         'system/jobs',
         'system/workers',
         'system/storage',
+        'system/failovers',
         'system/health',
         'system/audit',
       ]) {
@@ -328,7 +342,7 @@ describeInBrowser('the pages of the console for administrators', () => {
         await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
       }
       page.removeAllListeners('request')
-      expect(requested.filter((path) => /^\/v2\/(job|organisation|audit|worker)/.test(path))).toEqual([])
+      expect(requested.filter((path) => /^\/v2\/(job|organisation|audit|worker|failover)/.test(path))).toEqual([])
       const status = await page.evaluate(`fetch('/v2/organisation').then(({ status }) => status)`)
       expect(status).toBe(403)
     },

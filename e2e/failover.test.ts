@@ -212,6 +212,19 @@ function waitForRecord({ platform, tenant }: Scene, { video_id }: VideoRecord): 
 const countEvents = ({ events }: Scene, type: string, { video_id }: VideoRecord) =>
   new Set(events.filter((event) => event.type === type && event.video === video_id).map(({ id }) => id)).size
 
+/** Checks that system users see the failover of each service, and when its effects were repaired. */
+async function expectListed({ platform }: Scene): Promise<void> {
+  interface Row extends Record<string, unknown> {
+    services: { service: string; failovers: { cause: string; time_detected: string; time_repaired: string }[] }[]
+  }
+  const { body } = await platform.system.get<Row>('/failover')
+  expect(body.services.map(({ service }) => service)).toEqual(SERVICES)
+  for (const { service, failovers } of body.services) {
+    expect(failovers).toMatchObject([{ cause: 'new_timeline', time_detected: expect.stringMatching(/^\d{4}-/) }])
+    expect([service, failovers[0]?.time_repaired !== '']).toEqual([service, ['catalogue', 'encoding'].includes(service)])
+  }
+}
+
 async function expectNewUploads(now: Scene): Promise<void> {
   const { platform, tenant, lostJob } = now
   const api = platform.withKey(tenant.key)
@@ -238,6 +251,7 @@ test('a failover to a stale standby keeps accepted videos playable, publishes ea
   expect((await now.platform.system.get(`/video/${now.lost.video_id}`)).status).toBe(404)
   await waitUntilSettledIn(now, 'catalogue')
   await waitUntilSettledIn(now, 'encoding')
+  await expectListed(now)
   let orphans: string[] = []
   await waitFor(
     async () => {

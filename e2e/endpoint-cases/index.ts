@@ -10,6 +10,7 @@ import { contactFormRows } from './contact-form.ts'
 import { downloadRows } from './download.ts'
 import { embedRows } from './embed.ts'
 import { encodingFormatRows } from './encoding-format.ts'
+import { failoverRows } from './failover.ts'
 import { folderRows } from './folder.ts'
 import { idRows } from './id.ts'
 import { jobRows } from './job.ts'
@@ -64,6 +65,7 @@ export const nouns: readonly NounRows[] = [
   playlistRows,
   queueJobRows,
   workerRows,
+  failoverRows,
   settingRows,
   themeRows,
   videoPasswordRows,

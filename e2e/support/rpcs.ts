@@ -21,19 +21,24 @@ export interface Rpc {
   request(values: Values): Buffer
 }
 
-/** Returns every rpc under proto/vitascope. */
+/** Package of the rpcs that all of these services have. */
+const COMMON_PACKAGE = 'vitascope.service.v1.'
+
+/** Returns every rpc under proto/vitascope. An rpc of all services is returned once for each. */
 export function allRpcs(): Rpc[] {
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, readDescriptorSet()))
   return [...registry].flatMap((type) => {
-    const area = AREAS.find((name) => type.typeName.startsWith(`vitascope.${name}.v1.`))
-    if (type.kind !== 'service' || area === undefined) return []
-    return type.methods.map((method) => ({
-      area,
-      path: `/${type.typeName}/${method.name}`,
-      isRead: /^(Get|List|Find|Check)/.test(method.name),
-      isStream: method.methodKind === 'server_streaming',
-      request: (values: Values) => Buffer.from(toBinary(method.input, filled(method.input, values).message)),
-    }))
+    if (type.kind !== 'service') return []
+    const areas = AREAS.filter((name) => type.typeName.startsWith(COMMON_PACKAGE) || type.typeName.startsWith(`vitascope.${name}.v1.`))
+    return areas.flatMap((area) =>
+      type.methods.map((method) => ({
+        area,
+        path: `/${type.typeName}/${method.name}`,
+        isRead: /^(Get|List|Find|Check)/.test(method.name),
+        isStream: method.methodKind === 'server_streaming',
+        request: (values: Values) => Buffer.from(toBinary(method.input, filled(method.input, values).message)),
+      })),
+    )
   })
 }
 

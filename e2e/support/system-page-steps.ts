@@ -150,3 +150,36 @@ export async function checkStoragePage({ page, url, system, organisationId }: Op
   const { body: changed } = await system.get<Organisation>(`/organisation/${organisationId}`)
   expect(changed.quota['bytes']).toBe('7000000000')
 }
+
+/** Checks the page of failovers: without one, and with responses of this test. */
+export async function checkFailoversPage({ page, url }: Pick<OpenSystem, 'page' | 'url'>): Promise<void> {
+  await page.goto(`${url}/console/system/failovers`)
+  await page.getByText('No failover was detected').waitFor()
+  const failover = { failover_id: '2', cause: 'new_timeline', time_detected: '2026-05-04 10:00:02', time_repaired: '' }
+  const row = (service: string, fields: object = {}) => ({ service, available: true, has_repair: false, failovers: [failover], ...fields })
+  const services = [
+    row('auth'),
+    row('catalogue', {
+      has_repair: true,
+      failovers: [{ ...failover, time_detected: '2026-05-04 10:00:05', time_repaired: '2026-05-04 10:00:17' }],
+    }),
+    row('encoding', {
+      has_repair: true,
+      failovers: [failover, { ...failover, failover_id: '1', cause: 'later-cause', time_detected: '2026-04-01 08:00:00' }],
+    }),
+    row('analytics', { available: false, failovers: [] }),
+  ]
+  await page.route(/\/v2\/failover/, (route) => route.fulfill({ json: { services } }))
+  await page.reload()
+  await page.getByText('These services do not respond, so their failovers are not listed: analytics').waitFor()
+  expect(await readScriptBytes(page)).toBeLessThanOrEqual(MAX_SCRIPT_BYTES)
+  const rows = page.getByRole('row')
+  await rows.nth(1).getByText('catalogue').waitFor()
+  await rows.nth(1).getByText('Repaired after 12 sec').waitFor()
+  await rows.filter({ hasText: 'auth' }).getByText('Nothing to repair').waitFor()
+  await rows.filter({ hasText: 'encoding' }).first().getByText('Repair runs').waitFor()
+  await rows.nth(4).getByText('later-cause').waitFor()
+  await checkState(page, 'system-failovers-many')
+  await expectNoSidewaysScroll(page)
+  await page.unrouteAll()
+}

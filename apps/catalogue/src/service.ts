@@ -351,6 +351,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const afterFailover = createAfterFailover({ db, rounds, resultSeconds: times.resultSeconds, log })
   return {
     db,
+    repairsFailovers: true,
     start() {
       outbox.start()
       cdnPurges.start()

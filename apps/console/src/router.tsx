@@ -140,6 +140,11 @@ const systemPages = [
   }),
   createRoute({
     getParentRoute: () => systemRoute,
+    path: '/failovers',
+    component: lazyPage(() => import('./system/failovers-page.tsx').then(({ FailoversPage }) => FailoversPage)),
+  }),
+  createRoute({
+    getParentRoute: () => systemRoute,
     path: '/health',
     component: lazyPage(() => import('./system/health-page.tsx').then(({ HealthPage }) => HealthPage)),
   }),

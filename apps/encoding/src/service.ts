@@ -217,6 +217,7 @@ async function assemble(
   ]
   return {
     db,
+    repairsFailovers: true,
     uploadListener,
     start() {
       fetcher.start()

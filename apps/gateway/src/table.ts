@@ -15,6 +15,7 @@ import { guestReviewRoutes } from './api/collaborate/guest-review-routes.ts'
 import { contactFormRoutes } from './api/contact-form/contact-form-routes.ts'
 import { embedRoutes } from './api/embed/embed-routes.ts'
 import { encodingFormatRoutes } from './api/encoding-format/encoding-format-routes.ts'
+import { failoverRoutes } from './api/failover/failover-routes.ts'
 import { folderRoutes } from './api/folder/folder-routes.ts'
 import { idRoutes } from './api/id/id-routes.ts'
 import { jobRoutes } from './api/job/job-routes.ts'
@@ -95,6 +96,7 @@ export const routes: readonly Route[] = [
   ...guestReviewRoutes,
   ...queueJobRoutes,
   ...workerRoutes,
+  ...failoverRoutes,
   ...uploadRoutes,
   ...tusRoutes,
   ...ticketRoutes,

@@ -49,6 +49,7 @@ import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto
 import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { WorkerServiceService } from '@vitascope/proto/encoding/v1/worker'
+import { FailoverServiceService } from '@vitascope/proto/service/v1/failover'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
@@ -206,6 +207,7 @@ const OTHER_SERVICES: readonly ServiceDefinition[] = [
   QueueJobServiceService,
   UploadServiceService,
   WorkerServiceService,
+  FailoverServiceService,
   QuotaServiceService,
   WebhookServiceService,
   EventServiceService,

@@ -7,7 +7,7 @@ import { initDatabase, startPostgres } from '@vitascope/embedded-postgres'
 import { createLogger, createMetrics, type Logger, type Metrics } from '@vitascope/telemetry'
 import { createTestDatabase, type PostgresPair, recordFigure, startFaultProxy, startPostgresPair, waitFor } from '@vitascope/testing'
 import pg from 'pg'
-import { type Db, findOpenFailover, migrate, openPostgres, settleFailover, watchFailovers } from '../src/index.ts'
+import { type Db, findOpenFailover, listFailovers, migrate, openPostgres, settleFailover, watchFailovers } from '../src/index.ts'
 
 const silent = createLogger({ service: 'test', level: 'silent' })
 const cleanups: (() => Promise<unknown>)[] = []
@@ -223,3 +223,25 @@ test('without permission for the functions, a warning is logged once and stateme
   expect([await db.ping(), await other.ping(), await add(db, 'one')]).toEqual([true, true, 1])
   expect(lines.map(({ msg }) => msg)).toEqual([expect.stringContaining('cannot be detected')])
 }, 20_000)
+
+test('lists what changed with each failover, newest first', async () => {
+  const database = await createTestDatabase({ migrations: folder, schema: 'thing' })
+  cleanups.push(() => database.drop())
+  const db = openPostgres({ url: database.url, schema: 'thing', log: silent })
+  cleanups.push(() => db.close())
+  const add = (system: string, timeline: string, settleTime: string | null) =>
+    db.query('insert into failover (system_id, timeline, settle_time) values ($1, $2, $3)', [system, timeline, settleTime])
+  expect(await listFailovers(db.query, 10)).toEqual([])
+  await add('1', '00000001', '2030-01-01')
+  expect(await listFailovers(db.query, 10)).toEqual([])
+  await add('1', '00000002', '2030-01-02')
+  await add('2', '00000001', null)
+  await add('2', '00000001', null)
+  const all = await listFailovers(db.query, 10)
+  expect(all.map(({ cause, repairTime }) => [cause, repairTime?.toISOString().slice(0, 10)])).toEqual([
+    ['older_data', undefined],
+    ['other_database', undefined],
+    ['new_timeline', '2030-01-02'],
+  ])
+  expect(await listFailovers(db.query, 1)).toEqual([all[0]])
+})

@@ -2,8 +2,10 @@ import { hostAndPort } from '@vitascope/config'
 import { type Channel, createGrpcServer, type GrpcServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
 import { type Db, openPostgres, type PoolState, type PostgresOptions, watchFailovers } from '@vitascope/postgres'
 import { every, everyAfterDelay, type RunningService } from '@vitascope/process'
+import { FailoverServiceService } from '@vitascope/proto/service/v1/failover'
 import { createMetrics, type Logger, type Metrics, serveMetrics } from '@vitascope/telemetry'
 import type { GrpcServiceConfig } from './config.ts'
+import { failoverHandlers } from './failover-rpc.ts'
 
 /*
  * The life of a gRPC service.
@@ -43,8 +45,10 @@ export interface ServiceBase {
 
 /** The parts of a service that its skeleton runs. */
 export interface ServiceParts {
-  /** Health reports SERVING while this database responds. */
-  db: Pick<Db, 'ping'>
+  /** Health reports SERVING while this database responds. Its failovers are listed for operators. */
+  db: Pick<Db, 'ping' | 'query'>
+  /** Whether a loop repairs the effects of a failover of the database. False by default. */
+  repairsFailovers?: boolean
   loops: readonly Loop[]
   prepare?(): Promise<void>
   start?(): void
@@ -111,6 +115,7 @@ export async function startGrpcService(
   const start = async (): Promise<Pick<RunningGrpcService, 'address' | 'metricsPort'>> => {
     const { db, ...created } = await assemble(base)
     parts = { db, ...created }
+    server.implement(FailoverServiceService, failoverHandlers(db, created.repairsFailovers ?? false))
     metricsServer = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, server.isServing)
     const address = await server.listen(config.listen)
     server.setServing(false)

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openChannel, serviceCall } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
+import { FailoverCause, FailoverServiceService } from '@vitascope/proto/service/v1/failover'
 import { createTestDatabase, type TestDatabase, testLog, waitFor } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { type ServiceParts, startGrpcService } from '../src/index.ts'
@@ -99,7 +100,7 @@ test('measures the connections of its pools', async () => {
 })
 
 test('is not ready while its database does not respond', async () => {
-  const { service } = await startRecorded({ db: { ping: async () => false } })
+  const { service } = await startRecorded({ db: { ping: async () => false, query: async () => [] } })
   expect(await readiness(service.metricsPort)).toBe(503)
   await service.stop()
 })
@@ -131,4 +132,25 @@ test('a failed start finishes and closes what was opened', async () => {
   })
   await expect(failed).rejects.toThrow('no installation')
   expect(steps).toEqual(['finish', 'close'])
+})
+
+test('lists the failovers of its database for system users only', async () => {
+  const { service, db } = await startRecorded({ repairsFailovers: true })
+  const channel = openChannel(service.address, { service: 'catalogue', principals: testPrincipals() })
+  const client = channel.client(FailoverServiceService)
+  const toCall = (userType: 'system' | 'standard') => ({
+    ...serviceCall('test', 'r'),
+    principal: { kind: 'user' as const, keyId: '3', userId: '7', organisationId: '1', userType },
+  })
+  // The first row, of the creation of the database, is not a failover.
+  await db()?.query('insert into failover (system_id, timeline) select system_id, timeline from failover')
+  const { failovers, hasRepair } = await client.listFailovers({ pageSize: 0 }, toCall('system'))
+  expect(hasRepair).toBe(true)
+  expect(failovers).toEqual([
+    { failoverId: expect.any(String), cause: FailoverCause.FAILOVER_CAUSE_OLDER_DATA, detectTime: expect.any(Date), repairTime: undefined },
+  ])
+  await expect(client.listFailovers({ pageSize: -1 }, toCall('system'))).rejects.toMatchObject({ fields: [{ field: 'page_size' }] })
+  await expect(client.listFailovers({ pageSize: 0 }, toCall('standard'))).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
+  channel.close()
+  await service.stop()
 })

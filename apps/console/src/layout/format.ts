@@ -12,8 +12,17 @@ export function formatDuration(seconds: string | number): string {
 /** Returns a local date and time for a time of the API, which is in UTC without a zone. Empty for an empty text. */
 export function formatTime(text: string): string {
   if (text === '') return ''
-  const time = new Date(`${text.replace(' ', 'T')}Z`)
-  return new Intl.DateTimeFormat(i18next.language, { dateStyle: 'medium', timeStyle: 'short' }).format(time)
+  return new Intl.DateTimeFormat(i18next.language, { dateStyle: 'medium', timeStyle: 'short' }).format(parseTime(text))
+}
+
+/** Returns the seconds from one time of the API to a later one. */
+export function secondsBetween(start: string, end: string): number {
+  return (parseTime(end) - parseTime(start)) / 1_000
+}
+
+/** Returns milliseconds since 1970 for a time of the API. */
+function parseTime(text: string): number {
+  return Date.parse(`${text.replace(' ', 'T')}Z`)
 }
 
 /** Returns the local time of day for milliseconds since 1970. */

@@ -15,6 +15,7 @@ export function SystemFrame() {
     { to: '/system/jobs', label: t('system.jobs') },
     { to: '/system/workers', label: t('system.workers') },
     { to: '/system/storage', label: t('system.storage') },
+    { to: '/system/failovers', label: t('system.failovers') },
     { to: '/system/health', label: t('system.health') },
     { to: '/system/audit', label: t('system.audit') },
   ] as const

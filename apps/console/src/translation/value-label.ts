@@ -11,6 +11,7 @@ type Group =
   | 'job.actions'
   | 'system.services'
   | 'system.kinds'
+  | 'system.causes'
 
 /** Returns the text for a value of the API. A later version of the platform may have other values, which are shown as they are. */
 export function valueLabel(group: Group, value: string): string {

@@ -48,6 +48,7 @@ import { JobServiceService as EncodingJobServiceService } from '@vitascope/proto
 import { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
 import { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { WorkerServiceService } from '@vitascope/proto/encoding/v1/worker'
+import { FailoverServiceService } from '@vitascope/proto/service/v1/failover'
 import type { Metrics } from '@vitascope/telemetry'
 import { createEventSender, type EventSender } from './event-sender.ts'
 import { createReportQueue, type ReportQueue } from './report-queue.ts'
@@ -104,6 +105,8 @@ export interface Services {
   insights: Client<typeof InsightServiceService>
   viewSessions: Client<typeof ViewSessionServiceService>
   exports: Client<typeof ExportServiceService>
+  /** Every service with a database lists its failovers. */
+  failovers: Record<keyof Channels, Client<typeof FailoverServiceService>>
 }
 
 /** gRPC channels to the services. */
@@ -161,5 +164,12 @@ export function connectServices(channels: Channels, metrics: Metrics): Services 
     insights: channels.analytics.client(InsightServiceService),
     viewSessions: channels.analytics.client(ViewSessionServiceService),
     exports: channels.analytics.client(ExportServiceService),
+    failovers: {
+      auth: channels.auth.client(FailoverServiceService),
+      catalogue: channels.catalogue.client(FailoverServiceService),
+      encoding: channels.encoding.client(FailoverServiceService),
+      collaboration: channels.collaboration.client(FailoverServiceService),
+      analytics: channels.analytics.client(FailoverServiceService),
+    },
   }
 }

@@ -34,6 +34,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Collaboration: 'Entries for the review of a video by a user, with clips.',
   Location: 'Postcode lookup, and lists of videos by location.',
   Workers: 'Workers that encode, and the tasks that they run and that wait.',
+  Failovers: 'Failovers and restores of the database, after which its last changes may be lost.',
   'Third-party OAuth tokens': 'Storage for OAuth tokens of other services, encrypted at rest.',
   'Work queue': 'A queue of jobs for programs of the operator.',
   'Id generation': 'Unique numbers and unique random texts.',
