@@ -6,12 +6,15 @@ import { createServer } from 'node:net'
 const MIN_PORT = 15_000
 const MAX_PORT = 32_000
 const MAX_ATTEMPTS = 100
+const BLOCK_SIZE = 500
+const BLOCKS = (MAX_PORT - MIN_PORT) / BLOCK_SIZE
 
 /**
  * Ports are assigned in sequence from a random start. This process therefore repeats a port only after all others.
- * It rarely returns a port that another process has chosen but does not listen on yet.
+ * Another process may have chosen a port on which it does not listen yet. Processes that started one after the other,
+ * such as the workers of a test run, therefore begin in different blocks of ports, in the first half of each.
  */
-let next = randomInt(MIN_PORT, MAX_PORT)
+let next = MIN_PORT + (process.pid % BLOCKS) * BLOCK_SIZE + randomInt(BLOCK_SIZE / 2)
 
 /**
  * Returns a TCP port of 127.0.0.1 that was free a moment ago and is not used for outgoing connections. It is not
