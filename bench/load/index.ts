@@ -156,20 +156,27 @@ function printStep({ viewers, editors }: Audience, figures: Figures): void {
   if (others.length > 0) console.log(`    other responses: ${others.map(([outcome, count]) => `${outcome}: ${count}`).join(', ')}`)
 }
 
+/** Returns the memory of all processes. Throws if one does not run, because a restarted process has less memory. */
+function measureMib(platform: TestPlatform): number {
+  return PROCESSES.reduce((sum, name) => {
+    const pid = platform.pid(name)
+    if (pid === undefined) throw new Error(`${name} does not run during the load`)
+    return sum + proportionalMib(pid)
+  }, 0)
+}
+
 /** Returns the growth of memory in MiB: the median of the last fifth of the time minus the median of the second fifth. */
 async function measureGrowth(platform: TestPlatform, send: () => Promise<unknown>, minutes: number): Promise<number> {
   const samples: number[] = []
   const intervalMs = (minutes * 60_000) / 50
-  const sending = send()
   const ended = new AbortController()
   const sampling = (async () => {
     while (!ended.signal.aborted) {
-      samples.push(PROCESSES.reduce((sum, name) => sum + (proportionalMib(platform.pid(name)) || 0), 0))
+      samples.push(measureMib(platform))
       await delay(intervalMs, undefined, { signal: ended.signal }).catch(() => undefined)
     }
   })()
-  await sending.finally(() => ended.abort())
-  await sampling
+  await Promise.all([send().finally(() => ended.abort()), sampling])
   const fifth = (nth: number) => median(samples.slice((samples.length * nth) / 5, (samples.length * (nth + 1)) / 5))
   const parts = [0, 1, 2, 3, 4].map(fifth)
   console.log(`  memory (PSS) by fifths of the time: ${parts.map((mib) => `${mib.toFixed(0)} MiB`).join(', ')}`)
