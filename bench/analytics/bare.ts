@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
 import * as copyStreams from 'pg-copy-streams'
 import { COLUMNS } from '../../apps/analytics/src/event/event-line.ts'
+import { withClient } from './with-client.ts'
 
 const ROWS_AT_ONCE = 5_000
 
@@ -16,35 +16,33 @@ const ROWS_AT_ONCE = 5_000
  * received event.
  */
 export async function makeTables(url: string): Promise<void> {
-  const client = new pg.Client(url)
-  await client.connect()
-  await client.query('create table if not exists bare_event (like analytics.event including defaults)')
-  await client.query(`create table if not exists bare_intake_event (video_id bigint, view_id uuid, type text, position float8, watched float8[], language text,
-    subtitle text, at bigint)`)
-  await client.end()
+  await withClient(url, async (client) => {
+    await client.query('create table if not exists bare_event (like analytics.event including defaults)')
+    await client.query(`create table if not exists bare_intake_event (video_id bigint, view_id uuid, type text, position float8, watched float8[], language text,
+      subtitle text, at bigint)`)
+  })
 }
 
 /**
  * Returns the rows per second of one connection that only runs COPY, with a commit per 5,000 rows.
  * Every row is generated for its insert, and the next rows are generated while PostgreSQL writes.
  */
-export async function copyRate(url: string, videoIds: readonly string[], seconds: number): Promise<number> {
-  const client = new pg.Client(url)
-  await client.connect()
-  await client.query('set search_path = analytics')
-  const started = performance.now()
-  let rows = 0
-  let text = lines(videoIds)
-  while (performance.now() - started < seconds * 1_000) {
-    const copying = pipeline(Readable.from([text]), client.query(copyStreams.from(`copy public.bare_event (${COLUMNS}) from stdin`)))
-    text = lines(videoIds)
-    await copying
-    rows += ROWS_AT_ONCE
-  }
-  const rate = (rows / (performance.now() - started)) * 1_000
-  await client.query('truncate public.bare_event')
-  await client.end()
-  return rate
+export function copyRate(url: string, videoIds: readonly string[], seconds: number): Promise<number> {
+  return withClient(url, async (client) => {
+    await client.query('set search_path = analytics')
+    const started = performance.now()
+    let rows = 0
+    let text = lines(videoIds)
+    while (performance.now() - started < seconds * 1_000) {
+      const copying = pipeline(Readable.from([text]), client.query(copyStreams.from(`copy public.bare_event (${COLUMNS}) from stdin`)))
+      text = lines(videoIds)
+      await copying
+      rows += ROWS_AT_ONCE
+    }
+    const rate = (rows / (performance.now() - started)) * 1_000
+    await client.query('truncate public.bare_event')
+    return rate
+  })
 }
 
 /** Returns 5,000 rows with the data of the events that the load generator sends, as input of COPY. */
@@ -53,7 +51,7 @@ function lines(videoIds: readonly string[]): string {
   const day = new Date(now).toISOString().slice(0, 10)
   let text = ''
   for (let nth = 0; nth < ROWS_AT_ONCE; nth++) {
-    text += `1\t${day}\t${now}\t${now}\t2\t${videoIds[nth % videoIds.length]}\t${randomUUID()}\t3\t60000\t3500\t{0,3500}\t{}\ten\t\t\\\\x0011223344556677\t\\N\t\\N\t\\N\t\n`
+    text += `1\t${day}\t${now}\t${now}\t2\t${videoIds[nth % videoIds.length]}\t${randomUUID()}\t3\t60000\t3500\t{0,3500}\t{}\ten\t\t\\\\x0011223344556677\t\\N\t\\N\t\\N\t\t\\N\t\\N\n`
   }
   return text
 }

@@ -19,6 +19,8 @@ const ROWS = {
   large: { count: 4_096, bytes: 1_048_576 },
 }
 const GOAL = 0.9
+/** The largest limit that a setting may have. */
+const MAX_LIMIT = 1_000_000
 const CONNECTIONS = 32
 /** `public`: the public address of delivery. `proxied`: the same files through the gateway. */
 const SIDES = ['nginx', 'public', 'proxied'] as const
@@ -50,8 +52,8 @@ export async function bench(args: string[], report: ReportFigure): Promise<void>
     VITASCOPE_DELIVERY_PUBLIC_LISTEN: listen,
     VITASCOPE_DELIVERY_PUBLIC_URL: `http://${listen}`,
     ...(values.accel && { VITASCOPE_DELIVERY_ACCEL_PATH: '/objects/', VITASCOPE_TRUST_PROXY: '127.0.0.1' }),
-    // All requests come from one address.
-    VITASCOPE_LIMITS: JSON.stringify({ media: 1_000_000 }),
+    // All requests come from one address and have the same token.
+    VITASCOPE_LIMITS: JSON.stringify({ media: MAX_LIMIT, address_mb: MAX_LIMIT, token_mb: MAX_LIMIT, video_mb: MAX_LIMIT }),
   })
   endOnSignal(stop)
   const objects = join(platform.dataDir, 'storage')
