@@ -19,7 +19,7 @@ const libs = {
   principal: ['errors', 'grpc'],
   'rate-limit': ['errors', 'process', 'security', 'telemetry'],
   request: ['errors'],
-  service: ['config', 'grpc', 'postgres', 'process', 'telemetry'],
+  service: ['config', 'grpc', 'postgres', 'principal', 'process', 'proto', 'request', 'telemetry'],
   queue: ['errors', 'telemetry', 'postgres'],
   storage: ['errors', 'telemetry'],
   fetch: ['concurrency', 'errors', 'telemetry'],

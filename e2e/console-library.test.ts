@@ -200,15 +200,26 @@ describeInBrowser('the console', () => {
     expect(await duration()).toBe(6)
     await page.goto(`${platform.url}/console/videos/${video_id}?tab=files`)
     const select = () => page.locator('input[type=file][accept*=mkv]').setInputFiles(join(folder, 'other.mp4'))
-    // The upload waits in the browser, so that its progress is shown until it is cancelled.
-    await page.route('**/v2/video/upload', () => {})
+    const progress = page.getByRole('progressbar', { name: 'Progress of the upload' })
+    const created: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/upload')) created.push(request.url())
+    })
+    // The bytes wait in the browser, so that the progress is shown until the upload is cancelled.
+    await page.route('**/v2/upload/tus/*', () => {})
     await select()
-    await page.getByRole('progressbar', { name: 'Progress of the upload' }).waitFor({ state: 'attached' })
+    await progress.waitFor({ state: 'attached' })
     await page.getByRole('tabpanel').getByRole('button', { name: 'Cancel' }).click()
-    await page.getByRole('progressbar', { name: 'Progress of the upload' }).waitFor({ state: 'detached' })
+    await progress.waitFor({ state: 'detached' })
     expect(await page.getByRole('tabpanel').getByRole('alert').count()).toBe(0)
-    await page.unroute('**/v2/video/upload')
+    // After the page was closed during an upload, the same file continues it.
     await select()
+    await progress.waitFor({ state: 'attached' })
+    await page.reload()
+    await page.unroute('**/v2/upload/tus/*')
+    await select()
+    expect(created).toHaveLength(1)
+    page.removeAllListeners('request')
     await page.getByText('The new source is being encoded.').waitFor()
     await waitFor(async () => (await duration()) === 4, { timeout: 60_000, describe: 'the new source' })
     await page.getByLabel('Or an address').fill(`${sources.url}/none.mp4`)

@@ -44,6 +44,7 @@ const OWN_IDEMPOTENCY = [
   '/video/{video_id}/download/original',
   '/upload/object',
   '/upload/tus',
+  '/media/{media_id}/upload',
   '/upload/ticket/{upload_id}',
   '/upload/success',
   '/analytics/events',

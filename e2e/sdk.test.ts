@@ -127,6 +127,18 @@ test('a stream, a file for a ticket and URLs become videos', async () => {
   for (const { id } of [stream, url, created, byTicket]) await vitascope.videos.waitUntilReady(id, { until: 'playable' })
 }, 120_000)
 
+test('a file and a URL replace the source of a media', async () => {
+  const { id } = await vitascope.videos.upload(clip)
+  const { media_id } = await vitascope.videos.waitUntilReady(id, { timeoutMs: 90_000 })
+  for (const source of [clip, new URL(`${sources.url}/small.mp4`)]) {
+    const replaced = await vitascope.videos.upload(source, { mediaId: media_id })
+    expect(replaced.id).toBe(id)
+    expect(await vitascope.jobs.get(replaced.job_id)).toMatchObject({ media_id, action: 'replace' })
+  }
+  await expect(vitascope.videos.upload(clip, { mediaId: '1' })).rejects.toMatchObject({ code: 'media_not_found', status: 404 })
+  await vitascope.videos.delete(id)
+}, 120_000)
+
 test('lost responses create no second record, and an upload continues', async () => {
   const proxy = await startFaultProxy(new URL(platform.url).host)
   let responses = 0

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from '@jest/globals'
+import { waitFor } from '@vitascope/testing'
 import { makeSource } from '../support/sources.ts'
 import type { CallerName, Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { waitUntilSettled } from '../support/video-steps.ts'
@@ -82,6 +83,41 @@ export const tusRows: NounRows = {
         expect((await send(fixture, 'POST', '/upload/tus', {})).status).toBe(400)
         expect(owner.organisationId).not.toBe(otherTenant.organisationId)
         return rejectedUploadCalls('POST', '/upload/tus', 412)
+      },
+    },
+    {
+      endpoint: 'POST /media/{media_id}/upload',
+      async works(fixture) {
+        const { clients, platform } = fixture
+        const { video_id, media_id } = await fixture.playing()
+        await makeSource(platform.dataDir, 'other.mp4')
+        const file = await readFile(join(platform.dataDir, 'other.mp4'))
+        const path = `/media/${media_id}/upload`
+        const created = await send(fixture, 'POST', path, { 'upload-length': String(file.length) }, undefined, 'uploader')
+        const location = (created.headers.get('location') ?? '').replace(`${platform.url}/v2`, '')
+        expect([created.status, location]).toEqual([201, expect.stringMatching(/^\/upload\/tus\//)])
+        const last = await send(fixture, 'PATCH', location, { ...parts, 'upload-offset': '0' }, file)
+        expect([last.status, last.headers.get('x-video-id')]).toEqual([204, video_id])
+        const job = await waitFor(
+          async () => {
+            const { body } = await clients.owner.get<{ state: string; media_id: string; action: string }>(
+              `/job/${last.headers.get('x-job-id')}`,
+            )
+            return body.state === 'ok' && body
+          },
+          { timeout: 60_000, describe: 'the new source' },
+        )
+        expect(job).toMatchObject({ media_id, action: 'replace' })
+      },
+      async rejectedCalls(fixture) {
+        const { media_id } = await fixture.playing()
+        const path = `/media/${media_id}/upload`
+        const length = { 'upload-length': '10' }
+        const foreign = await send(fixture, 'POST', path, length, undefined, 'otherTenant')
+        expect([foreign.status, foreign.body.code]).toEqual([404, 'media_not_found'])
+        expect((await send(fixture, 'POST', '/media/1/upload', length)).status).toBe(404)
+        expect((await send(fixture, 'POST', path, {})).status).toBe(400)
+        return rejectedUploadCalls('POST', path, 412)
       },
     },
     {

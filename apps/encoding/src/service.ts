@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sourcePolicy } from '@vitascope/fetch'
 import { commonRetainedTables, createOutbox, createRetention } from '@vitascope/postgres'
 import { JobServiceService as CatalogueJobService } from '@vitascope/proto/catalogue/v1/job'
+import { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
@@ -120,6 +121,7 @@ async function assemble(
   const uploads = createUploadStore(db)
   const tusUploads = createTusStore(db)
   const videos = catalogue.client(VideoServiceService)
+  const media = catalogue.client(MediaServiceService)
   const quota = createUploadQuota(catalogue.client(QuotaServiceService), log)
   const { objects } = config
   const secrets = openMasterKeys(config.uploadSigningKeyFile, reportsOf('upload-signing-key'))
@@ -190,6 +192,7 @@ async function assemble(
     uploads: tusUploads,
     storage,
     videos,
+    media,
     quota,
     maxBytes: source.maxBytes,
     retentionSeconds: config.uploadRetentionSeconds,
@@ -228,7 +231,7 @@ async function assemble(
     loops: [
       { run: afterFailover, everyMs: FAILOVER_EVERY_MS },
       { run: (signal) => sweepUnclaimed({ uploads, storage }, signal), everyMs: UPLOAD_SWEEP_EVERY_MS },
-      { run: (signal) => finishUploads({ uploads: tusUploads, videos, quota, log }, signal), everyMs: UPLOAD_FINISH_EVERY_MS },
+      { run: (signal) => finishUploads({ uploads: tusUploads, videos, media, quota, log }, signal), everyMs: UPLOAD_FINISH_EVERY_MS },
       { run: createRetention({ tables, metrics, log }), everyMs: RETENTION_EVERY_MS, isDelayed: true },
     ],
     drain: () => Promise.all([fetcher.stop(), reconciler.stop(), executor?.stop(), uploadListener.stop()]),

@@ -1,6 +1,7 @@
 import { DomainError } from '@vitascope/errors'
 import { createGrpcServer } from '@vitascope/grpc'
 import { JobServiceService, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
+import { Media, MediaServiceService, type ReplaceSourceRequest } from '@vitascope/proto/catalogue/v1/media'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import type { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import type { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
@@ -21,6 +22,8 @@ export interface StandInCatalogue {
   used: Set<string>
   /** If set, every call fails with this error. */
   error: DomainError | undefined
+  /** Accepted sources that replace the one of a media. */
+  replacements: ReplaceSourceRequest[]
   /** If set, creating a video from an upload fails with this error. */
   uploadError: DomainError | undefined
   /** Reserved bytes by upload id. */
@@ -48,6 +51,7 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
     unknown: new Set(),
     used: new Set(),
     error: undefined,
+    replacements: [],
     uploadError: undefined,
     reservations: new Map(),
     quotaBytes: Number.POSITIVE_INFINITY,
@@ -87,6 +91,22 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
       async uploadVideo() {
         if (catalogue.uploadError) throw catalogue.uploadError
         return { videoId: '11', mediaId: '12', jobId: '13', status: undefined, repeatedCall: false }
+      },
+    },
+  )
+  const { getMedia, replaceSource } = MediaServiceService
+  server.implement(
+    { getMedia, replaceSource },
+    {
+      async getMedia({ mediaId }, { principal }) {
+        if (mediaId !== '12' || principal.kind !== 'user' || principal.organisationId !== '2')
+          throw new DomainError('not_found', 'MEDIA_NOT_FOUND', 'no such media')
+        return { media: Media.create({ mediaId, organisationId: '2' }) }
+      },
+      async replaceSource(request) {
+        if (catalogue.uploadError) throw catalogue.uploadError
+        catalogue.replacements.push(request)
+        return { videoId: '11', jobId: '14', status: undefined, repeatedCall: false }
       },
     },
   )

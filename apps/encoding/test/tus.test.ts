@@ -232,3 +232,30 @@ test('a deleted or expired upload leaves no objects', async () => {
   for (const { remove } of uploadRetention(tools)) await deleteInBatches(remove, { signal })
   expect([await environment.objects('tus'), await environment.db.query('select 1 from tus_upload')]).toEqual([[], []])
 })
+
+test('a complete upload for a media replaces its source, and a foreign or deleted media is not found', async () => {
+  const file = randomBytes(10)
+  const length = { 'upload-length': '10' }
+  expect((await send('POST', '/tus/media/12', length, undefined, user('3'))).reason).toBe('MEDIA_NOT_FOUND')
+  expect((await send('POST', '/tus/media/13', length)).reason).toBe('MEDIA_NOT_FOUND')
+
+  const created = await send('POST', '/tus/media/12', {
+    ...length,
+    'upload-metadata': `filename ${Buffer.from('b.mp4').toString('base64')}`,
+  })
+  const path = `/tus/${created.headers.get('location')?.split('/').at(-1)}`
+  await patch(path, 0, file.subarray(0, 4))
+  const last = await patch(path, 4, file.subarray(4))
+  expect([last.status, last.headers.get('x-video-id'), last.headers.get('x-job-id')]).toEqual([204, '11', '14'])
+  expect((await send('HEAD', path)).headers.get('x-job-id')).toBe('14')
+  const sourceUrl = `tus://${path.slice('/tus/'.length)}/b.mp4`
+  expect(environment.catalogue.replacements).toEqual([{ mediaId: '12', sourceUrl, organisationId: '2', startsWaiting: true }])
+
+  const second = await send('POST', '/tus/media/12', length)
+  const rejected = `/tus/${second.headers.get('location')?.split('/').at(-1)}`
+  environment.catalogue.uploadError = new DomainError('not_found', 'MEDIA_NOT_FOUND', 'no such media')
+  expect((await patch(rejected, 0, file)).reason).toBe('MEDIA_NOT_FOUND')
+  environment.catalogue.uploadError = undefined
+  // The error is final.
+  expect((await patch(rejected, 10, Buffer.alloc(0))).reason).toBe('MEDIA_NOT_FOUND')
+})

@@ -77,6 +77,7 @@ export function createProgram({ env, signal, setExitCode, version }: Surrounding
     .argument('<sources...>', 'paths or URLs')
     .option('--title <title>', 'title of the video')
     .addOption(visibility())
+    .option('--replace <media-id>', 'replace the source of a media, instead of creating a video')
     .option('--wait', 'wait until the videos are encoded')
     .addHelpText(
       'after',

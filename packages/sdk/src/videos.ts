@@ -53,25 +53,26 @@ export class Videos {
   }
 
   /**
-   * Uploads a file, bytes or a stream as a new video, and returns its id. In Node.js, a text is the path
-   * of a file. An `http:` or `https:` URL is fetched by the platform instead, without progress.
+   * Uploads a file, bytes or a stream as a new video, and returns its id. With `mediaId`, it replaces
+   * the source of a media. In Node.js, a text is the path of a file. An `http:` or `https:` URL is fetched by the platform instead, without progress.
    *
    * The upload continues after interruptions, for at most `maxOutageMs` without stored bytes. A stream
    * keeps at most 16 MiB in memory. To continue after a restart of the program, store the id of
    * `onStart` and pass it as `uploadId` with the same source.
    *
-   * Throws `upload_too_large`, `quota_bytes`, `quota_minutes`, `too_many_uploads`, `source_changed`, or
+   * Throws `media_not_found`, `upload_too_large`, `quota_bytes`, `quota_minutes`, `too_many_uploads`, `source_changed`, or
    * `network_error` after `maxOutageMs`. Fails with the reason of the signal after an abort. The platform
    * then deletes the incomplete upload within a day.
    */
   async upload(input: UploadInput, options: UploadOptions = {}): Promise<UploadedVideo> {
-    const { organisationId, title, visibility, signal } = options
+    const { organisationId, title, visibility, mediaId, signal } = options
     if (isWebAddress(input)) {
       const payload = {
         url: String(input),
         ...(organisationId !== undefined && { organisation_id: organisationId }),
         ...(title !== undefined && { name: title }),
         ...(visibility !== undefined && { visibility }),
+        ...(mediaId !== undefined && { media_id: mediaId }),
       }
       const { id, job_id } = await this.#api.call('uploadVideo', { payload, signal })
       return { id, job_id }

@@ -7,8 +7,8 @@ export const guestClient = new Vitascope({ url: location.origin, credentials: 's
 export const systemClient = new Vitascope({ url: location.origin, credentials: 'same-origin' })
 
 /** Returns a client whose calls are for an organisation. */
-export function createClient(organisationId: string, options: { fetch?: typeof fetch } = {}): Vitascope {
-  return new Vitascope({ url: location.origin, credentials: 'same-origin', organisationId, ...options })
+export function createClient(organisationId: string): Vitascope {
+  return new Vitascope({ url: location.origin, credentials: 'same-origin', organisationId })
 }
 
 /** Returns true if the request was rejected because its session has ended. */

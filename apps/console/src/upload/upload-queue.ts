@@ -1,6 +1,6 @@
 import type { Vitascope } from '@vitascope/sdk'
 import { toMessage } from '../api/client.ts'
-import { forgetUpload, recallUpload, rememberUpload } from './stored-uploads.ts'
+import { continueUpload } from './continue-upload.ts'
 
 /** One file of the list. */
 export interface UploadItem {
@@ -74,17 +74,14 @@ export function createUploadQueue({
     const { file, api, organisationId } = entry
     const abort = new AbortController()
     entry.abort = abort
-    const uploadId = recallUpload(file, organisationId)
     change(entry, { state: 'sending' })
     try {
-      const { id } = await api.videos.upload(file, {
+      const target = { file, purpose: organisationId }
+      const { id } = await continueUpload(api, target, {
         title: file.name.replace(/\.[^.]+$/, ''),
         signal: abort.signal,
-        ...(uploadId !== undefined && { uploadId }),
-        onStart: (started) => rememberUpload(file, organisationId, started),
-        onProgress: ({ sentBytes }) => change(entry, { percent: file.size === 0 ? 100 : Math.floor((100 * sentBytes) / file.size) }),
+        onProgress: ({ sentBytes }) => change(entry, { percent: Math.floor((100 * sentBytes) / file.size) }),
       })
-      forgetUpload(file, organisationId)
       change(entry, { state: 'encoding', percent: 0, videoId: id })
       onVideo()
       startNext()

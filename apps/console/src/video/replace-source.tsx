@@ -3,16 +3,16 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
 import { type FormEvent, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { createClient } from '../api/client.ts'
-import { fetchWithProgress } from '../api/fetch-with-progress.ts'
 import { useSession } from '../api/session.tsx'
 import { refreshJobs } from '../job/job-state.ts'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { SelectFile } from '../layout/select-file.tsx'
+import { continueUpload } from '../upload/continue-upload.ts'
 
-const UPLOAD_TIMEOUT_MS = 6 * 3_600_000
-
-/** Replaces the source of a video by a file or an address. The old files play until the new ones are ready. */
+/**
+ * Replaces the source of a video by a file or an address. The old files play until the new ones are ready. An interrupted
+ * upload continues when the same file is selected again.
+ */
 export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video'] }) {
   const { t } = useTranslation()
   const { api, organisationId } = useSession()
@@ -23,13 +23,14 @@ export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video']
   const replace = useMutation({
     mutationFn: (source: File | string) => {
       if (typeof source === 'string') return api.videos.create({ url: source, media_id })
-      const body = new FormData()
-      body.set('media_id', media_id)
-      body.set('file', source)
       abortRef.current = new AbortController()
       setPercent(0)
-      const client = createClient(organisationId, { fetch: fetchWithProgress(setPercent) })
-      return client.call('uploadVideo', { body, timeoutMs: UPLOAD_TIMEOUT_MS, signal: abortRef.current.signal })
+      const target = { file: source, purpose: `${organisationId}:${media_id}` }
+      return continueUpload(api, target, {
+        mediaId: media_id,
+        signal: abortRef.current.signal,
+        onProgress: ({ sentBytes }) => setPercent(Math.floor((100 * sentBytes) / source.size)),
+      })
     },
     onSettled: () => setPercent(undefined),
     async onSuccess() {

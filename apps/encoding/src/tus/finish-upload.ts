@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { DomainError, type ErrorKind, isDomainError } from '@vitascope/errors'
 import type { Client } from '@vitascope/grpc'
+import type { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { UploadVideoRequest, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import type { Logger } from '@vitascope/telemetry'
 import type { UploadQuota } from '../upload/upload-quota.ts'
@@ -13,34 +14,39 @@ const RESERVATION_SECONDS = 86_400
 const RESERVE_TIMEOUT_MS = 5_000
 const FINAL_KINDS: readonly ErrorKind[] = ['invalid', 'forbidden', 'not_found', 'exists', 'failed_precondition']
 
+/** Stores of a complete upload and of what it becomes. */
+export interface FinishTools {
+  uploads: TusStore
+  videos: Pick<Client<typeof VideoServiceService>, 'uploadVideo'>
+  media: Pick<Client<typeof MediaServiceService>, 'replaceSource'>
+}
+
 /**
- * Creates a video from a complete upload. Repeated calls create it once. Returns the ids of the
- * video and of its job. Throws the catalogue's error.
+ * Creates a video from a complete upload, or replaces the source of its media. Repeated calls do it
+ * once. Returns the ids of the video and of its job. Throws the catalogue's error.
  */
 export async function finishUpload(
-  { uploads, videos }: { uploads: TusStore; videos: Pick<Client<typeof VideoServiceService>, 'uploadVideo'> },
+  { uploads, videos, media }: FinishTools,
   upload: TusUpload,
   signal: AbortSignal,
 ): Promise<{ videoId: string; jobId: string }> {
-  const { uploadId, organisationId, owner, metadata, title, filename } = upload
+  const { uploadId, organisationId, owner, mediaId, metadata, title, filename } = upload
   if (upload.videoId !== '') return { videoId: upload.videoId, jobId: upload.jobId }
   if (upload.error) throw toError(upload.error)
   const key = createHash('sha256').update(`tus upload ${uploadId}`).digest('hex')
   try {
-    const request = UploadVideoRequest.create({
-      organisationId,
-      sourceUrl: `tus://${uploadId}/${encodeURIComponent(filename)}`,
-      name: title,
-      visibility: readMetadata(metadata).visibility,
-      notify: true,
-      startsWaiting: true,
-    })
-    const { videoId, jobId } = await videos.uploadVideo(request, {
-      principal: owner,
-      requestId: randomUUID(),
-      signal,
-      idempotency: { key, fingerprint: key },
-    })
+    const sourceUrl = `tus://${uploadId}/${encodeURIComponent(filename)}`
+    const call = { principal: owner, requestId: randomUUID(), signal, idempotency: { key, fingerprint: key } }
+    const { videoId, jobId } =
+      mediaId === undefined
+        ? await videos.uploadVideo(
+            UploadVideoRequest.create({
+              ...{ organisationId, sourceUrl, name: title, notify: true, startsWaiting: true },
+              visibility: readMetadata(metadata).visibility,
+            }),
+            call,
+          )
+        : await media.replaceSource({ mediaId, sourceUrl, organisationId, startsWaiting: true }, call)
     await uploads.setVideo(uploadId, { videoId, jobId })
     return { videoId, jobId }
   } catch (error) {
@@ -68,7 +74,7 @@ export function toError({ kind, reason, message }: TusError): DomainError {
  * Finishes uploads that were complete when a process died or while the catalogue was unavailable.
  */
 export async function finishUploads(
-  tools: Parameters<typeof finishUpload>[0] & { quota: Pick<UploadQuota, 'reserve' | 'release'>; log: Logger },
+  tools: FinishTools & { quota: Pick<UploadQuota, 'reserve' | 'release'>; log: Logger },
   signal: AbortSignal,
 ): Promise<void> {
   for (const upload of await tools.uploads.claimComplete(UPLOADS_PER_PASS)) {

@@ -4,22 +4,21 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError, type ErrorKind, invalid, isDomainError, notFound } from '@vitascope/errors'
 import type { Client, Principal } from '@vitascope/grpc'
 import { foreignOrganisation, keyRequired } from '@vitascope/principal'
-import type { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import type { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { isId, isUuid } from '@vitascope/request'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import type { UploadCall, UploadHandler } from '../upload/upload-listener.ts'
 import { REQUEST_LIFETIME_SECONDS, type Reservation, type UploadQuota, withReservation } from '../upload/upload-quota.ts'
 import { SWEEP_SECONDS } from '../upload/upload-store.ts'
-import { finishUpload, isFinal, toError } from './finish-upload.ts'
+import { type FinishTools, finishUpload, isFinal, toError } from './finish-upload.ts'
 import { type Checksum, readChecksum, receiveParts, uploadLocked } from './receive-parts.ts'
 import { readMetadata } from './tus-metadata.ts'
-import type { Owner, TusStore, TusUpload } from './tus-store.ts'
+import type { Owner, TusUpload } from './tus-store.ts'
 
-export interface TusTools {
-  uploads: TusStore
+export interface TusTools extends FinishTools {
+  media: Pick<Client<typeof MediaServiceService>, 'getMedia' | 'replaceSource'>
   storage: ObjectStorage
-  videos: Pick<Client<typeof VideoServiceService>, 'uploadVideo'>
   quota: UploadQuota
   maxBytes: number
   retentionSeconds: number
@@ -27,6 +26,12 @@ export interface TusTools {
 }
 
 const VERSION = '1.0.0'
+/** The media whose source an upload replaces. */
+interface Replaced {
+  mediaId: string
+  organisationId: string
+}
+
 /** Kinds of errors after which the video of a complete upload is created later. */
 const RETRIED_KINDS: readonly ErrorKind[] = ['unavailable', 'conflict', 'exhausted']
 export const PARTS_TYPE = 'application/offset+octet-stream'
@@ -36,6 +41,8 @@ export const PARTS_TYPE = 'application/offset+octet-stream'
  */
 const LEASE_WAIT_MS = 5_000
 const LEASE_POLL_MS = 200
+/** Path at which an upload is created that replaces the source of a media, in front of the id of the media. */
+const REPLACEMENT = '/tus/media/'
 
 /**
  * Returns the handler for resumable uploads: tus 1.0 with creation (also with the first bytes, and
@@ -52,7 +59,11 @@ export function tusHandler(tools: TusTools): UploadHandler {
     if (principal.kind !== 'user') throw keyRequired()
     if (path === '/tus' && request.method === 'POST') {
       requireVersion(request)
-      await create(tools, call, principal)
+      await create(tools, call, principal, undefined)
+    } else if (path.startsWith(REPLACEMENT) && request.method === 'POST') {
+      const media = await findOwnMedia(tools, call, path.slice(REPLACEMENT.length))
+      requireVersion(request)
+      await create(tools, call, principal, media)
     } else {
       const upload = await findOwnUpload(tools, principal, path.slice('/tus/'.length), call.signal)
       requireVersion(request)
@@ -70,7 +81,7 @@ export function requireVersion({ headers }: IncomingMessage): void {
   throw new DomainError('invalid', 'TUS_VERSION_UNKNOWN', `the header Tus-Resumable must be ${VERSION}`)
 }
 
-async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<void> {
+async function create(tools: TusTools, call: UploadCall, owner: Owner, media: Replaced | undefined): Promise<void> {
   const { request, response, publicUrl } = call
   const metadata = String(request.headers['upload-metadata'] ?? '')
   const { title, filename, organisationId } = readMetadata(metadata)
@@ -81,15 +92,8 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
       { field: 'Upload-Length', message: 'is required unless Upload-Defer-Length is 1, and must not be sent together with it' },
     ])
   }
-  const newUpload = {
-    uploadId: randomUUID(),
-    organisationId: resolveOrganisation(owner, organisationId),
-    owner,
-    metadata,
-    title,
-    filename,
-    length,
-  }
+  const { organisationId: ownerId, mediaId } = media ?? { organisationId: resolveOrganisation(owner, organisationId), mediaId: undefined }
+  const newUpload = { uploadId: randomUUID(), organisationId: ownerId, owner, mediaId, metadata, title, filename, length }
   // The lifetime is short, because the request with the first bytes renews the reservation.
   await tools.quota.reserve({ ...toReservation(tools, newUpload, length ?? 0), lifetimeSeconds: REQUEST_LIFETIME_SECONDS }, call.signal)
   const upload = await tools.uploads.create(newUpload, tools.retentionSeconds)
@@ -97,6 +101,13 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
   if (request.headers['content-type'] !== PARTS_TYPE) return sendHeaders(response, 201, { ...headers, ...statusHeaders(upload) })
   const now = await receive(tools, call, upload.uploadId, 0)
   sendHeaders(response, 201, { ...headers, ...statusHeaders(now), ...(await finishComplete(tools, now, call.signal)) })
+}
+
+/** Returns a media and its owner. Throws not_found if it belongs to another organisation. */
+async function findOwnMedia({ media }: TusTools, { principal, requestId, signal }: UploadCall, mediaId: string): Promise<Replaced> {
+  const { media: found } = await media.getMedia({ mediaId }, { principal, requestId, signal })
+  if (!found) throw notFound('media', mediaId)
+  return { mediaId, organisationId: found.organisationId }
 }
 
 export async function sendOffset(tools: TusTools, { response, signal }: UploadCall, { uploadId }: TusUpload): Promise<void> {

@@ -11,6 +11,8 @@ export interface TusUpload {
   uploadId: string
   organisationId: string
   owner: Owner
+  /** The media whose source the upload replaces. Undefined if it becomes a new video. */
+  mediaId: string | undefined
   metadata: string
   title: string
   filename: string
@@ -43,6 +45,7 @@ export interface TusPart {
 
 export type NewTusUpload = Pick<TusUpload, 'uploadId' | 'organisationId' | 'owner' | 'metadata' | 'title' | 'filename' | 'length'> & {
   ticket?: Ticket
+  mediaId?: string | undefined
 }
 
 export interface TusStore {
@@ -110,13 +113,13 @@ export function createTusStore(db: Db): TusStore {
   const hasChangedRow = async (text: string, values: unknown[]) => (await db.query(text, values)).length === 1
 
   return {
-    async create({ uploadId, organisationId, owner, metadata, title, filename, length, ticket }, retentionSeconds) {
+    async create({ uploadId, organisationId, owner, metadata, title, filename, length, ticket, mediaId }, retentionSeconds) {
       const created = await queryUpload(
-        `insert into tus_upload (upload_id, organisation_id, owner, metadata, title, filename, length, expire_time, ticket)
-         values ($1, $2, $3, $4, $5, $6, $7, now() + $8::int * interval '1 second', $9) returning ${COLUMNS}`,
+        `insert into tus_upload (upload_id, organisation_id, owner, metadata, title, filename, length, expire_time, ticket, media_id)
+         values ($1, $2, $3, $4, $5, $6, $7, now() + $8::int * interval '1 second', $9, $10) returning ${COLUMNS}`,
         [
           ...[uploadId, organisationId, JSON.stringify(owner), metadata, title, filename, length ?? null, retentionSeconds],
-          ticket === undefined ? null : JSON.stringify(ticket),
+          ...[ticket === undefined ? null : JSON.stringify(ticket), mediaId ?? null],
         ],
       )
       if (!created) throw new Error('the insert of an upload returned no row')
@@ -228,13 +231,14 @@ export function createTusStore(db: Db): TusStore {
   }
 }
 
-const COLUMNS =
-  'upload_id, organisation_id, owner, metadata, title, filename, length, received, parts, fence, video_id, job_id, error, expire_time, ticket'
+const COLUMNS = `upload_id, organisation_id, owner, media_id, metadata, title, filename, length, received, parts, fence, video_id, job_id, error,
+  expire_time, ticket`
 
 interface Row {
   upload_id: string
   organisation_id: string
   owner: Owner
+  media_id: string | null
   metadata: string
   title: string
   filename: string
@@ -254,6 +258,7 @@ function toUpload(row: Row): TusUpload {
     uploadId: row.upload_id,
     organisationId: row.organisation_id,
     owner: row.owner,
+    mediaId: row.media_id ?? undefined,
     metadata: row.metadata,
     title: row.title,
     filename: row.filename,

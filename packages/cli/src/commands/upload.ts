@@ -12,6 +12,8 @@ const MEDIA = /\.(mp4|m4v|mov|mkv|webm|avi|mpg|mpeg|ts|mts|m2ts|wmv|flv|ogv|3gp|
 export interface UploadFlags {
   title?: string
   visibility?: 'public' | 'unlisted' | 'private'
+  /** Id of the media whose source the file replaces. */
+  replace?: string
   wait?: boolean
 }
 
@@ -21,6 +23,11 @@ export async function upload(sources: readonly string[], flags: UploadFlags, con
   const files = (await Promise.all(sources.map(listFiles))).flat()
   if (files.length === 0) throw new UsageError('no media files found')
   if (flags.title !== undefined && files.length > 1) throw new UsageError('--title is for a single file')
+  if (flags.replace !== undefined) {
+    if (files.length > 1) throw new UsageError('--replace is for a single file')
+    if (flags.title !== undefined || flags.visibility !== undefined)
+      throw new UsageError('--replace keeps the title and the visibility; use "vitascope videos update"')
+  }
   const rows: Record<string, string>[] = []
   for (const file of files) {
     try {
@@ -34,9 +41,9 @@ export async function upload(sources: readonly string[], flags: UploadFlags, con
   return rows.filter(({ error }) => error !== '').length
 }
 
-async function uploadOne(file: string, { title, visibility, wait }: UploadFlags, context: Context): Promise<string> {
+async function uploadOne(file: string, { title, visibility, replace: mediaId, wait }: UploadFlags, context: Context): Promise<string> {
   const { vitascope, output, signal } = context
-  const options = { signal, ...(title !== undefined && { title }), ...(visibility !== undefined && { visibility }) }
+  const options = { signal, title, visibility, mediaId }
   const upload = await (isUrl(file) ? vitascope.videos.upload(new URL(file), options) : uploadFile(file, options, context))
   if (!wait) return upload.id
   await vitascope.videos.waitUntilReady(upload.id, {
@@ -47,12 +54,17 @@ async function uploadOne(file: string, { title, visibility, wait }: UploadFlags,
 }
 
 /** Uploads a file, and continues the upload of an earlier run that was interrupted. */
-async function uploadFile(file: string, options: { signal: AbortSignal }, context: Context): Promise<{ id: string }> {
+async function uploadFile(
+  file: string,
+  options: { signal: AbortSignal; mediaId: string | undefined },
+  context: Context,
+): Promise<{ id: string }> {
   const { vitascope, output, env, url } = context
   const { size, mtimeMs } = await stat(file)
   const started = performance.now()
   const store = join(env['XDG_STATE_HOME'] || join(homedir(), '.local/state'), 'vitascope/uploads.json')
-  const name = `${url} ${resolve(file)} ${size} ${mtimeMs}`
+  const purpose = options.mediaId === undefined ? '' : ` for media ${options.mediaId}`
+  const name = `${url} ${resolve(file)} ${size} ${mtimeMs}${purpose}`
   const remember = async (uploadId: string | undefined) => {
     const { [name]: _, ...others } = await readJson(store)
     await writeJson(store, uploadId === undefined ? others : { ...others, [name]: uploadId })

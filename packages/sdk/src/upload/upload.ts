@@ -13,6 +13,11 @@ export interface UploadOptions extends TransferOptions {
   title?: string | undefined
   /** Default: `public`. */
   visibility?: 'public' | 'unlisted' | 'private' | undefined
+  /**
+   * Replaces the source of the media with this id, instead of creating a video. The result has the id
+   * of the first video of the media. `title` and `visibility` have no effect then.
+   */
+  mediaId?: string | undefined
   /** Required with a system key. Default: `organisationId` of the client, or the organisation of the key. */
   organisationId?: string | undefined
   /** Continues the upload with this id, which `onStart` has reported. The source must be the same. */
@@ -23,21 +28,31 @@ export interface UploadOptions extends TransferOptions {
 
 const UPLOADS = '/v2/upload/tus'
 
-/** Uploads a source as a new video. See `Videos.upload`. */
+/** Uploads a source as a new video, or as the source of a media. See `Videos.upload`. */
 export async function uploadSource(
   transport: Transport,
   caller: Pick<Caller, 'organisationId'>,
   source: UploadSource,
   options: UploadOptions,
 ): Promise<UploadedVideo> {
-  const { organisationId = caller.organisationId, filename = source.filename, title, visibility, uploadId, onStart, signal } = options
+  const {
+    organisationId = caller.organisationId,
+    filename = source.filename,
+    title,
+    visibility,
+    mediaId,
+    uploadId,
+    onStart,
+    signal,
+  } = options
+  const endpoint = mediaId === undefined ? UPLOADS : `/v2/media/${encodeURIComponent(mediaId)}/upload`
   const metadata = { organisation_id: organisationId, filename, title, visibility }
   try {
     return await uploadByTus(
       {
         transport,
         path: uploadId === undefined ? undefined : `${UPLOADS}/${encodeURIComponent(uploadId)}`,
-        create: async () => `${UPLOADS}/${encodeURIComponent(await createUpload(transport, UPLOADS, source, metadata, signal))}`,
+        create: async () => `${UPLOADS}/${encodeURIComponent(await createUpload(transport, endpoint, source, metadata, signal))}`,
         onCreated: (path) => onStart?.(decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))),
       },
       source,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
-import { pathPart } from '../../server/schema/fields.ts'
+import { id, pathPart } from '../../server/schema/fields.ts'
 import { TUS_DOCS } from './tus-headers.ts'
 
 export const tusOptionsHeaders = {
@@ -47,6 +47,17 @@ const noVideo = {
 /** Errors of uploads that reserve bytes and become a video. */
 export const uploadErrorCodes = { ...noVideo, ...reservation }
 
+/** Error of a complete upload that replaces the source of a media. It is final. */
+const noMedia = { media_not_found: 'The media whose source the upload replaces has been deleted.' }
+
+const creationErrorCodes = {
+  ...tusErrorCodes,
+  ...noVideo,
+  ...reservation,
+  checksum_mismatch: 'The bytes do not match `Upload-Checksum` (460).',
+  upload_too_large: 'The upload is larger than `max_bytes` of `GET /upload/config` (413).',
+}
+
 export const createTusUpload = route({
   ...common,
   post: ['/upload/tus'],
@@ -61,14 +72,25 @@ response has the headers \`X-Video-Id\` and \`X-Job-Id\`. The length of the uplo
 an upload without a length, the bytes that have arrived are reserved. An upload is removed after a day without progress. The header
 \`Upload-Expires\` contains that time.`,
   status: 201,
-  errorCodes: {
-    ...tusErrorCodes,
-    ...noVideo,
-    ...reservation,
-    checksum_mismatch: 'The bytes do not match `Upload-Checksum` (460).',
-    upload_too_large: 'The upload is larger than `max_bytes` of `GET /upload/config` (413).',
-  },
+  errorCodes: creationErrorCodes,
   proxyTo: () => '/tus',
+})
+
+export const createReplacementUpload = route({
+  ...common,
+  post: ['/media/:mediaId/upload'],
+  operationId: 'createReplacementUpload',
+  resource: 'media::put',
+  docs: TUS_DOCS.create,
+  cost: 'work',
+  summary: 'Create a resumable upload of a new source',
+  description: `Works like \`POST /upload/tus\`, and further requests use its paths. When all bytes have arrived, the platform replaces the source of
+the media, as \`PUT /media/{media_id}\` does, and creates no video. The last response has \`X-Job-Id\`, and in \`X-Video-Id\` the first
+video of the media. \`title\`, \`visibility\` and \`organisation_id\` of the metadata have no effect.`,
+  params: z.object({ mediaId: id('media') }),
+  status: 201,
+  errorCodes: { ...creationErrorCodes, media_not_found: 'The media does not exist, or it belongs to another organisation.' },
+  proxyTo: ({ mediaId }) => `/tus/media/${mediaId}`,
 })
 
 export const readTusUpload = route({
@@ -81,7 +103,7 @@ export const readTusUpload = route({
     '`Upload-Offset` is the number of bytes that are stored durably. After completion, `X-Video-Id` contains the id of the video. ' +
     'If the upload could not become a video, the response is the same error as for the last `PATCH`.',
   params,
-  errorCodes: { ...tusErrorCodes, ...noVideo },
+  errorCodes: { ...tusErrorCodes, ...noVideo, ...noMedia },
   proxyTo,
 })
 
@@ -101,6 +123,7 @@ export const appendTusUpload = route({
     ...tusErrorCodes,
     ...reservation,
     ...noVideo,
+    ...noMedia,
     offset_mismatch: '`Upload-Offset` is not the offset of the upload (409).',
     checksum_mismatch: 'The bytes do not match `Upload-Checksum` (460).',
     upload_too_large: 'The upload is larger than `max_bytes` of `GET /upload/config` (413).',
@@ -121,7 +144,7 @@ export const deleteTusUpload = route({
   proxyTo,
 })
 
-export const tusRoutes = [createTusUpload, readTusUpload, appendTusUpload, deleteTusUpload]
+export const tusRoutes = [createTusUpload, createReplacementUpload, readTusUpload, appendTusUpload, deleteTusUpload]
 
 function throwUnreachable(): Promise<never> {
   throw new Error('requests of this route are proxied to encoding')

@@ -7,6 +7,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   updateVideo: 'vitascope videos update 42 --title "Launch day" --visibility unlisted',
   uploadVideo: 'vitascope upload clip.mp4 --title "Launch day" --wait',
   createTusUpload: 'vitascope upload clip.mp4',
+  createReplacementUpload: 'vitascope upload better.mp4 --replace 43',
   deleteMedia: 'vitascope videos delete 42',
   createVideoToken: 'vitascope videos token 42 --expires-in 3600',
   createCaptions: 'vitascope captions add 42 english.vtt --language en-GB --title English',
