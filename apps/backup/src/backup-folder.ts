@@ -48,7 +48,7 @@ export const paths = {
 
 /**
  * Returns the manifest of the backup in a folder, or undefined for an empty folder. Throws
- * `BackupRejected` if the manifest is unreadable or of a later version.
+ * `BackupError` if the manifest is unreadable or of a later version.
  */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   try {
@@ -66,7 +66,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
 
 /**
  * Creates the folder and in it one for this run. Remains of an interrupted run are kept. Throws
- * `BackupRejected` if the folder contains other files.
+ * `BackupError` if the folder contains other files.
  */
 export async function beginRun(folder: string): Promise<string> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {

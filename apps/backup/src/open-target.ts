@@ -10,7 +10,7 @@ import { type RestoreTarget, requireEmpty } from './restore.ts'
 
 /**
  * Prepares an empty target for a backup: secrets, database, tables. `finish` makes objects durable
- * that are stored in a folder. Throws `BackupRejected` if it is not empty.
+ * that are stored in a folder. Throws `BackupError` if it is not empty.
  */
 export async function openTarget(
   config: PlatformConfig,

@@ -19,7 +19,7 @@ const CHECKSUMS = 'select name, bytes, sha256 from encoding.stored_checksum orde
 /** Maximum number of problems in the list. */
 const MAX_PROBLEMS = 100
 
-/** Throws `BackupRejected` if the target is not empty, because a restore never overwrites data. */
+/** Throws `BackupError` if the target is not empty, because a restore never overwrites data. */
 export async function requireEmpty({ urls, storage }: RestoreTarget, where: string): Promise<void> {
   for (const [schema, url] of Object.entries(urls)) {
     if (await isEmptySchema(url, schema)) continue
