@@ -15,9 +15,23 @@ export async function writeLines(file: string, values: AsyncIterable<unknown>): 
   await pipeline(Readable.from(lines()), createGzip(LEVEL), createWriteStream(file, { mode: 0o600 }))
 }
 
-/** Yields the values of such a file. */
+/** Yields the values of such a file. Throws if the file cannot be read or decompressed. */
 export async function* readLines<Value>(file: string): AsyncGenerator<Value> {
-  for await (const line of textLines(createReadStream(file).pipe(createGunzip()))) yield JSON.parse(line) as Value
+  for await (const line of readTextLines(file)) yield JSON.parse(line) as Value
+}
+
+/** Yields the lines of a compressed file. Throws if the file cannot be read or decompressed. */
+export async function* readTextLines(file: string): AsyncGenerator<string> {
+  yield* textLines(readCompressed(file))
+}
+
+/** Returns the decompressed bytes of a file. The stream fails if the file cannot be read or decompressed. */
+export function readCompressed(file: string): Readable {
+  const source = createReadStream(file)
+  const gunzip = createGunzip()
+  // `pipe` does not forward errors. Without this listener, an unreadable file would end the process.
+  source.on('error', (error) => gunzip.destroy(error))
+  return source.pipe(gunzip)
 }
 
 /** Yields the lines of a text stream. */

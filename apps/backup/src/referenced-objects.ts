@@ -1,7 +1,5 @@
-import { createReadStream } from 'node:fs'
-import { createGunzip } from 'node:zlib'
 import { findArea } from '@vitascope/storage'
-import { textLines } from './json-lines.ts'
+import { readTextLines } from './json-lines.ts'
 
 /**
  * The objects that the rows of a snapshot refer to. Names must be queried in byte order, each once.
@@ -28,7 +26,7 @@ interface Name {
  * the name, as `copy` of PostgreSQL writes them. No name lies below another one.
  */
 export function readReferencedObjects(file: string): ReferencedObjects {
-  const lines = textLines(createReadStream(file).pipe(createGunzip()))
+  const lines = readTextLines(file)
   const missing: string[] = []
   let current: Name | undefined
   let hasStarted = false

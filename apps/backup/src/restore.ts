@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { createGunzip } from 'node:zlib'
 import { countRows, type DumpedTable, isEmptySchema, loadSchema, readRows } from '@vitascope/postgres'
 import { type ObjectStorage, openFileStorage } from '@vitascope/storage'
 import { BackupError } from './backup-error.ts'
 import { type BackedObject, type Manifest, paths } from './backup-folder.ts'
 import { copyObjects } from './copy-objects.ts'
-import { readLines, textLines } from './json-lines.ts'
+import { readCompressed, readLines, textLines } from './json-lines.ts'
 
 /** The target of a restore: schemas with empty tables, and an empty storage. */
 export interface RestoreTarget {
@@ -105,7 +103,7 @@ function requireSameSchemas({ schemas }: Manifest, { urls }: RestoreTarget): voi
  */
 async function* readTable({ run }: Manifest, folder: string, table: DumpedTable & { sha256?: string }): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
-  for await (const chunk of createReadStream(paths.table(folder, run, table)).pipe(createGunzip()) as AsyncIterable<Buffer>) {
+  for await (const chunk of readCompressed(paths.table(folder, run, table)) as AsyncIterable<Buffer>) {
     hash.update(chunk)
     yield chunk
   }
