@@ -61,7 +61,12 @@ export class DetailsSync {
   }
 
   async #send(): Promise<void> {
-    if (!this.#video || this.#isSending || !this.#hasChanges()) return
+    if (!this.#video || this.#isSending) return
+    if (!this.#hasChanges()) {
+      // The upload was created with these details, or a failed change was undone.
+      if (this.state.kind === 'after upload' || this.state.kind === 'failed') this.#set({ kind: 'saved' })
+      return
+    }
     const { videoId, access } = this.#video
     this.#isSending = true
     this.#set({ kind: 'saving', waiting: undefined })
