@@ -10,7 +10,7 @@ import { makePicture, probePicture } from './support/pictures.ts'
 import { makeSource } from './support/sources.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { countLoginPrompts, enterKey, holdParts, uploadedId } from './support/upload-page.ts'
-import { createTenant, createUser, type Tenant, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, createUser, type Tenant, type VideoRecord } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
@@ -268,32 +268,6 @@ describeInBrowser('the upload page', () => {
     await page.getByRole('alert').getByText('This access key may not change videos.').waitFor()
     const { body } = await platform.withKey(tenant.key).get(`/video/${videoId}`)
     expect(body).toMatchObject({ visibility: 'private', video_title: 'small', description: '' })
-  }, 120_000)
-
-  test('a paused upload continues after a reload with its details', async () => {
-    await writeFile(join(folder, 'sea.mp4'), randomBytes(6 * 2 ** 20))
-    await page.goto(`${platform.url}/upload`)
-    await enterKey(page, tenant.key)
-    await page.getByText('Access key accepted').waitFor()
-    const release = await holdParts(page, 1)
-    await chooseFiles('sea.mp4')
-    await shown(/^1\.0 MB of 6\.3 MB/).waitFor()
-    await page.getByLabel('Title').fill('Noise of the sea')
-    await shown('Saved when the upload is complete').waitFor()
-    await page.getByRole('button', { name: 'Pause' }).click()
-    await shown('Paused.').waitFor()
-    await release()
-    await page.reload()
-    await page.getByText('Access key accepted').waitFor()
-    const requests: string[] = []
-    page.on('request', (request) => request.url().includes('/upload/tus') && requests.push(request.method()))
-    await chooseFiles('sea.mp4')
-    const videoId = await uploadedId(page, 'Noise of the sea')
-    expect(requests[0]).toBe('HEAD')
-    expect(requests).not.toContain('POST')
-    const { video_title } = await waitUntilSettled(platform.withKey(tenant.key), videoId)
-    expect(video_title).toBe('Noise of the sea')
-    await shown('Uploaded, but it cannot be shown.').waitFor()
   }, 120_000)
 
   test('several files upload two at a time, and a paused or cancelled one makes place for the next', async () => {

@@ -9,7 +9,7 @@ import { resumableUploads } from './resumable-uploads.ts'
 import type { Waiting } from './retry.ts'
 import { createRateMeter } from './transfer-text.ts'
 import { deleteUpload, uploadByTus } from './tus-upload.ts'
-import { suggestTitle, type Visibility } from './video-details.ts'
+import { suggestTitle, type VideoDetails, type Visibility } from './video-details.ts'
 
 export type UploadState =
   /** The file waits for its turn in the queue. */
@@ -82,15 +82,17 @@ export class UploadItem {
     this.#run = new AbortController()
     const { signal } = this.#run
     const measureRate = createRateMeter()
+    const newDetails = this.#newDetails()
     this.#set({ kind: 'uploading', waiting: undefined })
     try {
       const videoId = await uploadByTus({
         file: this.file,
         key: this.#access().key,
-        metadata: this.#metadata(),
+        metadata: this.#metadata(newDetails),
         resumePath: this.#path,
         onCreated: (path) => {
           this.#path = path
+          this.details.stored = newDetails
           this.saveResumable()
         },
         onProgress: (bytes) => {
@@ -146,12 +148,14 @@ export class UploadItem {
     if (this.#path !== undefined && this.state.kind !== 'uploaded') resumableUploads.save(this.file, { path: this.#path, stored, wanted })
   }
 
-  #metadata(): Record<string, string> {
-    const { wanted } = this.details
-    const title = wanted.title.trim() || suggestTitle(this.file.name)
-    // A new upload has these values from its creation. A resumed one has those of its creation.
-    if (this.#path === undefined) this.details.stored = { title, description: '', visibility: wanted.visibility }
-    return { filename: this.file.name, title, organisation_id: this.#access().organisationId, visibility: wanted.visibility }
+  /** Returns the details that the server stores if it creates an upload now. */
+  #newDetails(): VideoDetails {
+    const { title, visibility } = this.details.wanted
+    return { title: title.trim() || suggestTitle(this.file.name), description: '', visibility }
+  }
+
+  #metadata({ title, visibility }: VideoDetails): Record<string, string> {
+    return { filename: this.file.name, title, organisation_id: this.#access().organisationId, visibility }
   }
 
   #complete(videoId: string): void {
