@@ -20,25 +20,29 @@ export interface AddressBudget {
   /** Refunds consumed points. */
   refund(address: string, points: number, scope?: string): Promise<void>
   /**
-   * Returns the error that the next request of an address would get, or undefined if no budget of
-   * the address is empty.
+   * Returns the error that the next request of an address without a scope would get, or undefined if
+   * no budget of the address is empty.
    */
   rejection(address: string): Promise<RateLimited | undefined>
 }
 
 /**
- * Budget of a /48 as a multiple of that of a /64. A campus has many networks, and an attacker with
+ * Default budget of a /48 as a multiple of that of a /64. A campus has many networks, and an attacker with
  * a /48 has 65,536 of them.
  */
-export const WIDER = 4
+export const NETWORK_FACTOR = 4
 
+/**
+ * Creates the budgets of addresses. One IPv4 address or /64 has `points` per `duration` seconds, and a /48
+ * has `networkFactor` times as many. The name `policy` must be unique.
+ */
 export function addressBudget(
   createBudget: BudgetFactory,
   policy: string,
-  { points, duration, wider = WIDER }: { points: number; duration: number; wider?: number },
+  { points, duration, networkFactor = NETWORK_FACTOR }: { points: number; duration: number; networkFactor?: number },
 ): AddressBudget {
   const own = createBudget(policy, { points, duration })
-  const networkBudget = createBudget(`${policy}_48`, { points: points * wider, duration })
+  const networkBudget = createBudget(`${policy}_48`, { points: points * networkFactor, duration })
   return {
     own,
     async consume(address, consumed, scope) {

@@ -1,4 +1,4 @@
-export { type AddressBudget, addressBudget, WIDER } from './address-budget.ts'
+export { type AddressBudget, addressBudget, NETWORK_FACTOR } from './address-budget.ts'
 export { type Budget, type BudgetFactory, localBudgets } from './budget.ts'
 export { budgetHeaders, consumePoints, rateLimitError } from './consume.ts'
 export { type Cost, DEFAULT_LIMITS, LIMIT_DESCRIPTIONS, type Limits, parseLimits, type SharedCost } from './limits.ts'

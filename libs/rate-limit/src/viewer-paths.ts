@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { type AddressRules, addressGroups, clientAddress } from '@vitascope/security'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import { LRUCache } from 'lru-cache'
-import { type AddressBudget, addressBudget, WIDER } from './address-budget.ts'
+import { type AddressBudget, addressBudget, NETWORK_FACTOR } from './address-budget.ts'
 import { localBudgets } from './budget.ts'
 import type { Limits } from './limits.ts'
 import { RateLimited } from './rate-limited.ts'
@@ -148,8 +148,9 @@ export function limitViewerPaths(
     })
   }
   const exceedsShare = (address: string) => {
-    const [group, wider] = addressGroups(address)
-    return (activeByAddress.get(group) ?? 0) >= maxActive || (wider !== undefined && (activeByAddress.get(wider) ?? 0) >= maxActive * WIDER)
+    const [group, network] = addressGroups(address)
+    if ((activeByAddress.get(group) ?? 0) >= maxActive) return true
+    return network !== undefined && (activeByAddress.get(network) ?? 0) >= maxActive * NETWORK_FACTOR
   }
 
   const admit = async (request: IncomingMessage, response: ServerResponse, path: string, requested: AddressBudget) => {

@@ -3,7 +3,7 @@
  * IPv6 address counts by its /64, the smallest network that a customer has, and by its /48, the largest one that is
  * assigned by default.
  */
-export function addressGroups(address: string): [group: string, wider?: string] {
+export function addressGroups(address: string): [group: string, network?: string] {
   if (!address.includes(':')) return [address]
   const groups = expand(address)
   return [`${groups.slice(0, 4).join(':')}::/64`, `${groups.slice(0, 3).join(':')}::/48`]

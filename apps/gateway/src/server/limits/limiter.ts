@@ -38,8 +38,10 @@ export interface Limiter {
   countSubmission(address: string, contactFormId: string): Promise<void>
 }
 
-/** Submissions of one form per minute and address. A /48 has twice as many. */
+/** Submissions of one form per minute and address. */
 const MAX_SUBMISSIONS = 10
+/** Budget of a /48 as a multiple of that of a /64. */
+const SUBMISSION_NETWORK_FACTOR = 2
 /**
  * Submissions of one form per minute from all addresses. This bounds stored submissions to about 18
  * MB per hour.
@@ -65,7 +67,11 @@ export function createLimiter(limits: Limits | 'off', createBudget: BudgetFactor
   }
   const failed = addressBudget(createBudget, 'failed', bounds(limits.failed))
   const lookups = addressBudget(createBudget, 'lookup', bounds(limits.failed * LOOKUPS_PER_INVALID_KEY))
-  const submissions = addressBudget(createBudget, 'submission', { points: MAX_SUBMISSIONS, duration: SUBMISSION_SECONDS, wider: 2 })
+  const submissions = addressBudget(createBudget, 'submission', {
+    points: MAX_SUBMISSIONS,
+    duration: SUBMISSION_SECONDS,
+    networkFactor: SUBMISSION_NETWORK_FACTOR,
+  })
   const formBudget = createBudget('submission_form', { points: MAX_SUBMISSIONS_OF_FORM, duration: SUBMISSION_SECONDS })
   return {
     async consume(payer, cost, points = cost === 'event' ? 1 : limits.cost[cost]) {

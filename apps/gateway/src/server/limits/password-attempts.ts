@@ -17,7 +17,7 @@ const SECONDS = 60
  * Budget of a /48 as a multiple of that of a /64. For one video or user it is a fifth of the budget of all
  * callers.
  */
-const WIDER = 2
+const NETWORK_FACTOR = 2
 
 /**
  * Creates the limits. An address that is over its own limit does not consume the budget of the video or user, so
@@ -30,9 +30,13 @@ export function createPasswordAttempts(
   const addressAndSubjectBudget = addressBudget(createBudget, kind, {
     points: PER_ADDRESS_AND_SUBJECT,
     duration: SECONDS,
-    wider: WIDER,
+    networkFactor: NETWORK_FACTOR,
   })
-  const addressOnlyBudget = addressBudget(createBudget, `${kind}_address`, { points: PER_ADDRESS, duration: SECONDS, wider: WIDER })
+  const addressOnlyBudget = addressBudget(createBudget, `${kind}_address`, {
+    points: PER_ADDRESS,
+    duration: SECONDS,
+    networkFactor: NETWORK_FACTOR,
+  })
   const subjectBudget = createBudget(`${kind}_subject`, { points: PER_SUBJECT, duration: SECONDS })
   return {
     async count(address, subject) {
