@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { decodePageToken, encodePageToken, invalidPageToken, isId } from '@vitascope/request'
+import { readTimeToken, writeTimeToken } from '../rules/time-token.ts'
 import type { Location } from '../video/video-values.ts'
 
 /** A video and its recording location. */
@@ -34,18 +34,18 @@ export function createPlacedVideoStore(db: Db): PlacedVideoStore {
   return {
     async page({ organisationId, field, name }, { size, token, skip }, signal) {
       signal?.throwIfAborted()
-      const { time, id } = readToken(token)
+      const { createTime, id } = readTimeToken(token)
       const rows = await db.query<Row>(
         `select video_id, title, location, create_time from video
          where organisation_id = $1 and location is not null and ${FIELD_CONDITIONS[field]} and (create_time, video_id) > ($3::timestamptz, $4::bigint)
          order by create_time, video_id limit $5 offset $6`,
-        [organisationId, name, time, id, size + 1, skip],
+        [organisationId, name, createTime, id, size + 1, skip],
       )
       const page = rows.slice(0, size)
       const last = page.at(-1)
       return {
         videos: page.map(({ video_id, title, location }) => ({ videoId: video_id, title, location })),
-        nextPageToken: rows.length > size && last ? encodePageToken([String(last.create_time.getTime()), last.video_id]) : '',
+        nextPageToken: rows.length > size && last ? writeTimeToken({ createTime: last.create_time, id: last.video_id }) : '',
       }
     },
   }
@@ -56,12 +56,4 @@ interface Row {
   title: string
   location: Location
   create_time: Date
-}
-
-function readToken(token: string): { time: Date | '-infinity'; id: string } {
-  const values = decodePageToken(token, 2)
-  if (!values) return { time: '-infinity', id: '0' }
-  const [time = '', id = ''] = values
-  if (!isId(id) || !/^\d{1,15}$/.test(time)) throw invalidPageToken()
-  return { time: new Date(Number(time)), id }
 }

@@ -2,8 +2,9 @@ import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { decodePageToken, encodePageToken, invalidPageToken, isId } from '@vitascope/request'
+import { isId } from '@vitascope/request'
 import { newRandomId } from '../rules/id.ts'
+import { readTimeToken, writeTimeToken } from '../rules/time-token.ts'
 import type { Video } from '../video/video.ts'
 import { SELECT_VIDEO, toVideo, type VideoRow } from '../video/video-row.ts'
 import type { Playlist, PlaylistFields } from './playlist.ts'
@@ -87,16 +88,20 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
     },
     async list({ organisationId, size, token, skip, messageSize }, signal) {
       signal?.throwIfAborted()
-      const after = readToken(token)
+      const after = readTimeToken(token)
       const rows = await db.query<PlaylistRow>(
         `${SELECT_PLAYLIST} where l.organisation_id = $1 and (l.create_time, l.playlist_id) > ($2::timestamptz, $3::bigint)
          order by l.create_time, l.playlist_id limit $4 offset $5`,
-        [organisationId, after.time, after.id, size + 1, skip],
+        [organisationId, after.createTime, after.id, size + 1, skip],
       )
       const playlists = rows.slice(0, size).map(toPlaylist)
       const pagePlaylists = takeFirstThatFit(playlists, messageSize)
       const last = pagePlaylists.at(-1)
-      return { playlists: pagePlaylists, nextPageToken: last && pagePlaylists.length < rows.length ? writeToken(last) : '' }
+      const hasMore = pagePlaylists.length < rows.length
+      return {
+        playlists: pagePlaylists,
+        nextPageToken: last && hasMore ? writeTimeToken({ createTime: last.createTime, id: last.playlistId }) : '',
+      }
     },
     update: (key, requestedVideoIds, change, signal) =>
       db.transaction(async (tx) => {
@@ -162,18 +167,4 @@ async function storeOrder(tx: Transaction, playlistId: string, videoIds: readonl
      select $1, position - 1, video_id from unnest($2::bigint[]) with ordinality as list (video_id, position)`,
     [playlistId, videoIds],
   )
-}
-
-function writeToken({ createTime, playlistId }: Playlist): string {
-  return encodePageToken([String(createTime.getTime()), playlistId])
-}
-
-function readToken(token: string): { time: Date; id: string } {
-  const values = decodePageToken(token, 2)
-  if (!values) return { time: new Date(0), id: '0' }
-  const [time = '', id = ''] = values
-  if (!/^\d{1,15}$/.test(time) || !isId(id)) {
-    throw invalidPageToken()
-  }
-  return { time: new Date(Number(time)), id }
 }

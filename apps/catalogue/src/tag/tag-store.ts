@@ -2,6 +2,7 @@ import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, withIdempotency } from '@vitascope/postgres'
 import { checkText, decodePageToken, encodePageToken, invalidPageToken, isId } from '@vitascope/request'
 import { lockVideo, type VideoKey } from '../publishing/media/video-lock.ts'
+import { readTimeToken, writeTimeToken } from '../rules/time-token.ts'
 
 export interface TagCount {
   tag: string
@@ -51,19 +52,19 @@ export function createTagStore(db: Db): TagStore {
     },
     async videos({ organisationId, tags, any }, { size, token, skip }, signal) {
       signal?.throwIfAborted()
-      const after = readVideoToken(token)
+      const after = readTimeToken(token)
       const rows = await db.query<{ video_id: string; create_time: Date }>(any ? FIND_WITH_ANY_TAG : FIND_WITH_ALL_TAGS, [
         organisationId,
         tags,
-        after?.createTime ?? new Date(0),
-        after?.videoId ?? '0',
+        after.createTime,
+        after.id,
         size + 1,
         skip,
       ])
       const last = rows.length > size ? rows[size - 1] : undefined
       return {
         videoIds: rows.slice(0, size).map((row) => row.video_id),
-        nextPageToken: last ? encodePageToken([String(last.create_time.getTime()), last.video_id]) : '',
+        nextPageToken: last ? writeTimeToken({ createTime: last.create_time, id: last.video_id }) : '',
       }
     },
     change: (key, byUserId, change, call) =>
@@ -111,12 +112,4 @@ function readCountToken(token: string): { videos: string; tag: string } | undefi
   const [videos = '', tag = ''] = values
   if (!isId(videos) || checkText('', tag, { max: 100 }).length > 0) throw invalidPageToken()
   return { videos, tag }
-}
-
-function readVideoToken(token: string): { createTime: Date; videoId: string } | undefined {
-  const values = decodePageToken(token, 2)
-  if (!values) return undefined
-  const [time = '', videoId = ''] = values
-  if (!/^\d{1,15}$/.test(time) || !isId(videoId)) throw invalidPageToken()
-  return { createTime: new Date(Number(time)), videoId }
 }

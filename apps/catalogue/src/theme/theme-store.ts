@@ -2,7 +2,8 @@ import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { decodePageToken, encodePageToken, invalidPageToken, isId, readIdToken } from '@vitascope/request'
+import { encodePageToken, readIdToken } from '@vitascope/request'
+import { readTimeToken, writeTimeToken } from '../rules/time-token.ts'
 import { THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
 
 export interface ThemeKey {
@@ -77,19 +78,19 @@ export function createThemeStore(db: Db): ThemeStore {
       return { themes, nextPageToken: rows.length > size ? encodePageToken([themes.at(-1)?.themeId ?? '']) : '' }
     },
     async listVideos({ themeId, organisationId }, { size, token, skip }, signal) {
-      const after = readVideoToken(token)
+      const after = readTimeToken(token)
       signal?.throwIfAborted()
       const rows = await db.query<{ video_id: string; title: string; create_time: Date }>(
         `select video_id, title, create_time from video
          where theme_id = $1 and theme_id <> '' and organisation_id = $2 and (create_time, video_id) > ($3::timestamptz, $4::bigint)
          order by create_time, video_id limit $5 offset $6`,
-        [themeId, organisationId, after.createTime, after.videoId, size + 1, skip],
+        [themeId, organisationId, after.createTime, after.id, size + 1, skip],
       )
       const page = rows.slice(0, size)
       const last = page.at(-1)
       return {
         videos: page.map((row) => ({ videoId: row.video_id, title: row.title })),
-        nextPageToken: rows.length > size && last ? encodePageToken([String(last.create_time.getTime()), last.video_id]) : '',
+        nextPageToken: rows.length > size && last ? writeTimeToken({ createTime: last.create_time, id: last.video_id }) : '',
       }
     },
     update: (key, byUserId, change, signal) =>
@@ -126,14 +127,6 @@ export function createThemeStore(db: Db): ThemeStore {
       return row && toTheme(row)
     },
   }
-}
-
-function readVideoToken(token: string): { createTime: Date; videoId: string } {
-  const values = decodePageToken(token, 2)
-  if (!values) return { createTime: new Date(0), videoId: '0' }
-  const [time = '', videoId = ''] = values
-  if (!/^\d{1,15}$/.test(time) || !isId(videoId)) throw invalidPageToken()
-  return { createTime: new Date(Number(time)), videoId }
 }
 
 async function lockTheme(tx: Transaction, { scope, themeId }: ThemeKey): Promise<Theme> {
