@@ -10,8 +10,8 @@ const last = { description: 'Last day of the period, in UTC. The default is toda
 export const periodQuery = { date_start: day(first).optional(), date_end: day(last).optional() }
 
 /**
- * Query parameters for the days of the language reports, both inclusive. The specification names
- * them `date_from` and `date_to` here. The names of the other reports are aliases.
+ * Query parameters for the days of the language reports, both inclusive. The API specification
+ * names them `date_from` and `date_to` here. The names of the other reports are aliases.
  */
 export const languagePeriodQuery = {
   date_from: day(first).optional(),
@@ -34,8 +34,9 @@ export function readLanguagePeriod(query: DayParameters<'date_from' | 'date_to' 
   const conflicts = pairs.filter(([name, alias]) => query[name] !== undefined && query[alias] !== undefined)
   if (conflicts.length > 0)
     throw invalid(conflicts.map(([name, alias]) => ({ field: alias, message: `must not be combined with ${name}` })))
-  const [start, end] = pairs.map(([name, alias]) => ({ name: query[alias] === undefined ? name : alias, day: query[name] ?? query[alias] }))
-  return toPeriod(start ?? { name: 'date_from', day: undefined }, end ?? { name: 'date_to', day: undefined })
+  const readDay = ([name, alias]: (typeof pairs)[number]): NamedDay =>
+    query[alias] === undefined ? { name, day: query[name] } : { name: alias, day: query[alias] }
+  return toPeriod(readDay(pairs[0]), readDay(pairs[1]))
 }
 
 interface NamedDay {
