@@ -50,6 +50,7 @@ spec:
     {{- include "vitascope.volumes" $worker | nindent 4 }}
 {{- end }}
 
+{{/* Metadata of the resources that Kubernetes Jobs need, in the namespace in which the Jobs run. */}}
 {{- define "vitascope.jobsMeta" -}}
 name: {{ include "vitascope.jobsName" . }}
 namespace: {{ .Values.encoding.executor.kubernetes.namespace }}

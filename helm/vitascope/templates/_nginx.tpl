@@ -2,7 +2,7 @@
 nginx in the pods of delivery, which sends the files that delivery admits (`delivery.nginx`).
 */}}
 
-{{/* Main configuration of nginx. Responses of delivery stay in memory, so that /tmp stays empty. */}}
+{{/* Main configuration of nginx. Responses of delivery stay in memory and are never written to /tmp. */}}
 {{- define "vitascope.nginxMain" -}}
 worker_processes 2;
 # The soft limit of some container runtimes is 1024.
@@ -79,7 +79,7 @@ real_ip_recursive on;
 {{ $config }}
 {{- end }}
 
-{{/* Start of nginx, with the name servers of the pod and the certificate authorities of the bucket. */}}
+{{/* Script that starts nginx, with the name servers of the pod and the certificate authorities of the bucket. */}}
 {{- define "vitascope.nginxScript" -}}
 {{- if eq .Values.storage.kind "s3" }}
 {{- $bucket := fromYaml (include "vitascope.nginxBucket" .) }}

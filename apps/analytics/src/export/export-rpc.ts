@@ -84,7 +84,7 @@ function toCsvLine(values: Values): string {
   return `${values.map((value) => (typeof value === 'number' ? value : toCsvCell(value))).join(',')}\r\n`
 }
 
-/** Returns a cell that no spreadsheet evaluates as a formula. Languages are input of players. */
+/** Returns a cell that no spreadsheet evaluates as a formula. Languages and referrers are input of players. */
 function toCsvCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

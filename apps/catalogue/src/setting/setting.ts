@@ -29,6 +29,7 @@ export interface SettingFields {
   embedWmode: string
   useJavascriptApi: boolean
   javascriptApiAllowedDomains: string
+  /** Maximum number of devices that load a video with one personal token at the same time. Undefined without a limit. */
   maxSessions: number | undefined
 }
 

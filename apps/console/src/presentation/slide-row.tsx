@@ -7,13 +7,14 @@ import { TimeField } from '../player/time-field.tsx'
 
 interface Props {
   number: string
-  /** URL of the small picture, with the token of the user. */
+  /** URL of the small picture, with a video token if the video requires one. */
   thumbnail: string
   /** A time such as `00:01:02`. Empty if the slide has none. */
   time: string
   /** Without it, the time cannot be changed. */
   change?: (time: string) => void
   error?: string | undefined
+  /** Duration of the video in seconds. 0 if it is unknown. */
   duration: number
   /** The player shows this slide. */
   isCurrent: boolean

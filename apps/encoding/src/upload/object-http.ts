@@ -73,7 +73,7 @@ function sendPosted(response: ServerResponse, { key, etag, status }: PostedObjec
     response.writeHead(status, { ...headers, ...(status === 200 && { 'Content-Length': 0 }) }).end()
     return
   }
-  // Neither value can contain characters that need escaping in XML.
+  // The bucket, the key and the etag contain no characters that need escaping in XML.
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<PostResponse><Location>${location.replaceAll('&', '&amp;')}</Location><Bucket>${bucket}</Bucket><Key>${key}</Key><ETag>"${etag}"</ETag></PostResponse>`
   response.writeHead(201, { ...headers, 'Content-Type': 'application/xml', 'Content-Length': Buffer.byteLength(body) }).end(body)
 }

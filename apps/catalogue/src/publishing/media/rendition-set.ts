@@ -2,9 +2,11 @@
 export interface Rendition {
   key: string
   path: string
+  /** Pixels. 0 without a picture. */
   width: number
   height: number
   bytes: number
+  /** Average of the complete file in bit/s. */
   bitrate: number
 }
 
