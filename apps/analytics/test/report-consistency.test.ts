@@ -20,8 +20,8 @@ test('the counts of a report match each other when views are merged between its 
     await fixture.settled()
   }
   await addView()
-  /** Runs reads one after the other, and merges a view after each. */
   let before: Promise<unknown> = Promise.resolve()
+  /** Runs reads one after the other, and merges a view after each. */
   const readThenMerge = <T>(read: () => Promise<T>): Promise<T> => {
     const result = before.then(read)
     before = result.then(addView)
@@ -42,6 +42,7 @@ test('the counts of a report match each other when views are merged between its 
   const list = { organisationId: '1', period, videoIds: [], languages: [], detailed: true }
   const { videos: all } = await reports.listVideos({ ...list, ...firstPage }, as('standard'))
   await before
+  expect(all).toHaveLength(1)
   for (const report of [one, ...all]) {
     const plays = report.counts?.videoPlays ?? 0
     expect(plays).toBeGreaterThan(0)

@@ -195,7 +195,7 @@ test('a view has at most the maximum number of events, also across batches', asy
   expect((await read(view.viewId)).events).toHaveLength(MAX_SESSION_EVENTS)
 })
 
-test('sessions of a deleted video are not found, and are deleted', async () => {
+test('sessions of a deleted video are deleted', async () => {
   const [deleted, kept] = [newView(), newView()]
   for (const view of [deleted, kept]) await sendSession(view, PLAYED)
   const store = createViewSessionStore(fixture.db)
@@ -207,8 +207,17 @@ test('sessions of a deleted video are not found, and are deleted', async () => {
   expect(await fixture.db.query('select 1 from session_event where video_id = $1', [deleted.videoId])).toEqual([])
   await expect(read(deleted.viewId)).rejects.toMatchObject({ reason: 'VIEW_NOT_FOUND' })
   expect((await read(kept.viewId)).events).toHaveLength(6)
-  fixture.catalogue.videos.delete(kept.videoId)
-  await fixture.db.query('delete from video where video_id = $1', [kept.videoId])
+})
+
+test('a session of a deleted video that is not deleted yet is not found', async () => {
+  const view = { videoId: '424242', viewId: randomUUID() }
+  const fault = buildSessionEvent({ type: 3, atMs: start, errorCode: 'x' })
+  await fixture.db.transaction(async (tx) => {
+    for (const table of [SESSION_EVENTS, VIEW_SESSIONS]) await createPartitions(tx, table, [toDay(start)])
+    await addSessionEvents(tx.query, [{ ...view, organisationId: '1', ...fault }])
+  })
+  expect(await createViewSessionStore(fixture.db).findStart(view.viewId, '1')).toMatchObject(view)
+  await expect(read(view.viewId)).rejects.toMatchObject({ reason: 'VIEW_NOT_FOUND' })
 })
 
 test('sessions are deleted with the events of their days', async () => {

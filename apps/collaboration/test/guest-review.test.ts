@@ -118,5 +118,6 @@ test.each(['', 'x', 'A'.repeat(43), 'é'.repeat(43)])('the token %p is rejected'
 test('the token is not stored', async () => {
   const { collaborationId, token } = await createReview()
   const rows = await fixture.db.query<Record<string, unknown>>('select * from guest_link where entry_id = $1', [collaborationId])
+  expect(rows).toHaveLength(1)
   expect(JSON.stringify(rows.map((row) => ({ ...row, token_hash: String(row['token_hash']) })))).not.toContain(token)
 })

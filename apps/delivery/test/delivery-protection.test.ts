@@ -100,7 +100,7 @@ describe('a video with rules', () => {
   })
 
   test.each(Object.entries(FILES))(
-    'with a condition on a claim decide about each %s by the token of the organisation',
+    'with a condition on a claim decides about each %s by a token that the organisation signed',
     async (kind, file) => {
       const { publicKey, privateKey } = generateKeyPairSync('ed25519')
       const keys = [{ keyId: '3', algorithm: 'EdDSA', publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString() }]
@@ -155,10 +155,16 @@ describe('a video with rules', () => {
     expect((await request(id, FILES.mp4)).headers.get('cache-control')).toContain('private')
   })
 
-  test('that only report changes no response, and is counted', async () => {
+  test('that only report changes no response, and the request is counted', async () => {
+    const countReported = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${current.metricsPort}/metrics`)).text()
+      return Number(/^vitascope_delivery_report_only_rejections_total(?:\{.*\})? (\d+)$/m.exec(text)?.[1] ?? 0)
+    }
+    const before = await countReported()
     const reportOnly = { ...buildRule({}), reportOnly: true }
     const response = await request(addVideo({ videoRules: [reportOnly] }), FILES.segment)
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, expect.stringContaining('public')])
+    expect((await countReported()) - before).toBe(1)
   })
 
   test('is played by its own player page, which was only shown if the page around it may embed it', async () => {

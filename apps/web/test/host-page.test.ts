@@ -109,9 +109,18 @@ describeInBrowser('a page that embeds the player', () => {
     const page = await (await browser.newContext({ viewport: { width: 640, height: 360 } })).newPage()
     await page.goto(`${platform.url}/player/list?muted=1`)
     await page.locator('.entry').last().waitFor()
+    const measure = async () => {
+      const [list, entry] = [await page.locator('.list').boundingBox(), await page.locator('.entry').last().boundingBox()]
+      if (!list || !entry) throw new Error('the list or its last entry is not rendered')
+      return { listTop: list.y, listBottom: list.y + list.height, entryTop: entry.y, entryBottom: entry.y + entry.height }
+    }
+    const before = await measure()
+    expect(before.entryBottom).toBeGreaterThan(before.listBottom + 1)
     for (let press = 0; press < 7; press++) await page.keyboard.press('Shift+N')
-    const [list, entry] = [await page.locator('.list').boundingBox(), await page.locator('.entry').last().boundingBox()]
-    expect((entry?.y ?? 0) + (entry?.height ?? 0)).toBeLessThanOrEqual((list?.y ?? 0) + (list?.height ?? 0) + 1)
+    expect(await page.locator('.entry').last().getAttribute('aria-current')).toBe('true')
+    const { listTop, listBottom, entryTop, entryBottom } = await measure()
+    expect(entryTop).toBeGreaterThanOrEqual(listTop - 1)
+    expect(entryBottom).toBeLessThanOrEqual(listBottom + 1)
     await page.context().close()
   }, 60_000)
 
