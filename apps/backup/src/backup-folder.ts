@@ -92,7 +92,7 @@ function isBackupEntry(name: string): boolean {
  */
 export async function finishRun(folder: string, manifest: Manifest, keep: number): Promise<Manifest[]> {
   const earlier = await readManifest(folder)
-  for (const of of earlier === undefined ? [manifest] : [earlier, manifest]) await writeManifest(join(folder, of.run), of)
+  for (const backup of earlier === undefined ? [manifest] : [earlier, manifest]) await writeManifest(join(folder, backup.run), backup)
   await writeManifest(folder, manifest)
   const kept = (await listBackups(folder)).slice(0, keep)
   for (const name of await readdir(folder)) {

@@ -16,7 +16,7 @@ export interface Filters {
   videoWordsOnly?: 'any' | 'newest'
 }
 
-/** Maximum number of rows that are counted. */
+/** Maximum number of rows that are counted for a tag or a folder. */
 const MAX_COUNTED = 10_000
 /** Maximum number of videos that a search returns. */
 export const MAX_MATCHES = 1_000
@@ -72,6 +72,10 @@ export function toKey({ order }: VideoQuery, row: { video_id: string; sort: Date
   return order === 'relevance' && createTime ? { videoId, sort, createTime } : { videoId, sort }
 }
 
+/**
+ * Returns the statement for the number of videos of a list. It counts at most 10,000 rows of a tag or a
+ * folder, and at most `MAX_MATCHES` of a search.
+ */
 export function createCountStatement(filters: Filters): Statement {
   const values: unknown[] = []
   if (!filters.words && filters.tag === undefined && filters.folderId === undefined) {

@@ -10,7 +10,10 @@ export function canUsePasskeys(): boolean {
   return 'PublicKeyCredential' in window && !/^\[|^\d+(\.\d+){3}$/.test(location.hostname)
 }
 
-/** Signs in by a passkey: of any user, or of the user of a password. */
+/**
+ * Signs in by a passkey. With a password, only passkeys of its user are accepted. Throws an error with a
+ * message for users if they cancel.
+ */
 export async function signInByPasskey(password?: { email: string; password: string }): Promise<Result<'completePasskeySignIn'>> {
   const { startAuthentication } = await loadLibrary()
   const { options, browser_secret } = await guestClient.call('beginPasskeySignIn', { payload: password ?? {} })
