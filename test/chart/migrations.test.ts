@@ -51,8 +51,8 @@ describeChart('migrations', () => {
   test('a database that the chart creates allows enough connections for an upgrade', () => {
     const { spec } = find(renderOnce('cloudnativepg'), 'Cluster', 'postgres')
     const { postgresql } = spec as { postgresql: { parameters: { max_connections: string } } }
-    // One set of services uses 58 connections. During an upgrade, there can be three sets.
-    expect(Number(postgresql.parameters.max_connections)).toBeGreaterThan(3 * 58 + 20)
+    // One set of services uses 66 connections. During an upgrade, there can be three sets.
+    expect(Number(postgresql.parameters.max_connections)).toBeGreaterThan(3 * 66 + 20)
     expect(main(findPod(renderOnce('evaluation'), 'postgres')).args).toEqual(['-c', 'max_connections=200'])
   })
 })
