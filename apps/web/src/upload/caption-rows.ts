@@ -1,10 +1,12 @@
 import { requireElement } from '../dom/require-element.ts'
 import { announce } from './announce.ts'
 import { CAPTION_EXTENSIONS, listLanguages, readFormat } from './caption-file.ts'
-import { CaptionSync } from './captions-sync.ts'
+import { type CaptionState, CaptionSync } from './captions-sync.ts'
 import { fromTemplate } from './from-template.ts'
 import { formatCaption } from './status-text.ts'
 import type { UploadItem } from './upload-item.ts'
+
+const FINAL_STATES: ReadonlySet<CaptionState['kind']> = new Set(['added', 'failed', 'not removed'])
 
 /** Shows the caption files of a video, with their languages. */
 export function showCaptions(group: HTMLElement, item: UploadItem): void {
@@ -36,7 +38,7 @@ function addRow(group: HTMLElement, item: UploadItem, caption: CaptionSync): voi
 
   const show = () => {
     const text = formatCaption(caption.state)
-    if (state.textContent !== text && (caption.state.kind === 'added' || caption.state.kind === 'failed')) announce(name, text)
+    if (state.textContent !== text && FINAL_STATES.has(caption.state.kind)) announce(name, text)
     state.textContent = text
     const more = row.closest('details')
     if (more && caption.state.kind === 'failed') more.open = true
@@ -46,11 +48,14 @@ function addRow(group: HTMLElement, item: UploadItem, caption: CaptionSync): voi
   caption.onChange = show
   select.addEventListener('change', () => caption.setLanguage(select.value))
   retryButton.addEventListener('click', () => caption.retry())
-  removeButton.addEventListener('click', () => {
-    caption.remove()
+  const remove = async () => {
+    if (!(await caption.remove())) return
     item.captions.delete(caption)
     row.remove()
+  }
+  removeButton.addEventListener('click', () => {
     requireElement(group, 'input[type=file]', HTMLInputElement).focus()
+    void remove()
   })
   show()
   requireElement(group, '.caption-rows', HTMLElement).append(row)

@@ -3,7 +3,7 @@ import { requestApi } from './api-request.ts'
 import { decodeCaptions, formatLanguage, guessLanguage, readFormat } from './caption-file.ts'
 import type { UploadedVideo } from './details-sync.ts'
 import { canRetry, explainFailure } from './plain-words.ts'
-import { FileUnreadable } from './problem.ts'
+import { FileUnreadable, isMissing } from './problem.ts'
 import type { Waiting } from './retry.ts'
 
 export type CaptionState =
@@ -13,6 +13,11 @@ export type CaptionState =
   | { kind: 'sending'; waiting: Waiting }
   | { kind: 'added' }
   | { kind: 'failed'; text: string; canRetry: boolean }
+  | { kind: 'removing' }
+  /** The server still has the captions. */
+  | { kind: 'not removed'; text: string }
+
+const REMOVE_TIMEOUT_MS = 60_000
 
 /**
  * One caption file of a video. It is sent when the video exists and its language is known. Caption
@@ -27,7 +32,7 @@ export class CaptionSync {
   #isSending = false
   /** Caption that the server has, and its language. */
   #stored: { captionId: string; language: string } | undefined
-  readonly #stop = new AbortController()
+  #stop = new AbortController()
 
   constructor(file: File) {
     this.file = file
@@ -50,13 +55,23 @@ export class CaptionSync {
     void this.#send()
   }
 
-  /** Stops sending, and deletes the captions if the server has them. */
-  remove(): void {
+  /** Stops sending, and deletes the captions if the server has them. Returns false if the server still has them. */
+  async remove(): Promise<boolean> {
     this.#stop.abort()
-    if (!this.#video || !this.#stored) return
+    if (!this.#video || !this.#stored) return true
     const { key } = this.#video.access()
-    const signal = AbortSignal.timeout(60_000)
-    void requestApi({ method: 'DELETE', path: `/caption/${this.#stored.captionId}`, key, signal }).catch(() => {})
+    const path = `/caption/${this.#stored.captionId}`
+    this.#set({ kind: 'removing' })
+    try {
+      await requestApi({ method: 'DELETE', path, key, signal: AbortSignal.timeout(REMOVE_TIMEOUT_MS) })
+    } catch (error) {
+      if (!isMissing(error)) {
+        this.#stop = new AbortController()
+        this.#set({ kind: 'not removed', text: explainFailure(error, 'captions') })
+        return false
+      }
+    }
+    return true
   }
 
   async #send(): Promise<void> {

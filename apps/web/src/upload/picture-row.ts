@@ -1,10 +1,12 @@
 import { requireElement } from '../dom/require-element.ts'
 import { announce } from './announce.ts'
 import { explainUnusablePicture, PICTURE_TYPES } from './picture-file.ts'
+import type { PictureState } from './picture-sync.ts'
 import { formatPicture } from './status-text.ts'
 import type { UploadItem } from './upload-item.ts'
 
 const PREVIEW_WIDTH = 320
+const FINAL_STATES: ReadonlySet<PictureState['kind']> = new Set(['set', 'failed', 'not removed'])
 
 /** Shows the picture of a video: its choice, preview, state and removal. */
 export function showPicture(group: HTMLElement, { picture }: UploadItem): void {
@@ -23,7 +25,7 @@ export function showPicture(group: HTMLElement, { picture }: UploadItem): void {
   picture.onChange = () => {
     const { file } = picture
     const text = formatPicture(picture.state)
-    const isFinal = picture.state.kind === 'set' || picture.state.kind === 'failed'
+    const isFinal = FINAL_STATES.has(picture.state.kind)
     if (file && isFinal && state.textContent !== text) announce(file.name, text)
     row.hidden = file === undefined
     requireElement(row, '.poster-name', HTMLElement).textContent = file?.name ?? ''
@@ -48,7 +50,7 @@ export function showPicture(group: HTMLElement, { picture }: UploadItem): void {
   })
   retryButton.addEventListener('click', () => picture.retry())
   removeButton.addEventListener('click', () => {
-    picture.remove()
+    void picture.remove()
     input.focus()
   })
   picture.onChange()

@@ -3,7 +3,7 @@ import { asObject, asText } from '../video/json-values.ts'
 import { requestApi } from './api-request.ts'
 import type { UploadedVideo } from './details-sync.ts'
 import { canRetry, explainFailedPicture, explainFailure } from './plain-words.ts'
-import { FileUnreadable } from './problem.ts'
+import { FileUnreadable, isMissing } from './problem.ts'
 import type { Waiting } from './retry.ts'
 
 export type PictureState =
@@ -14,6 +14,9 @@ export type PictureState =
   | { kind: 'converting' }
   | { kind: 'set' }
   | { kind: 'failed'; text: string; canRetry: boolean }
+  | { kind: 'removing' }
+  /** The server still has the picture. */
+  | { kind: 'not removed'; text: string }
 
 const POLL_INTERVAL_MS = 2_500
 /** At the minimum transfer rate of the server, a large picture takes longer than other requests. */
@@ -54,16 +57,27 @@ export class PictureSync {
     void this.#send()
   }
 
-  /** Clears the chosen file, and deletes the picture from the video if the server may have it. */
-  remove(): void {
+  /** Deletes the picture from the video if the server may have it, and clears the chosen file. */
+  async remove(): Promise<void> {
     this.#run.abort()
+    this.#run = new AbortController()
+    if (this.#video && this.#isSent) {
+      const { videoId, access } = this.#video
+      const isReplaced = this.#run.signal
+      const signal = AbortSignal.any([isReplaced, AbortSignal.timeout(REMOVE_TIMEOUT_MS)])
+      this.#set({ kind: 'removing' })
+      try {
+        await requestApi({ method: 'DELETE', path: `/video/${videoId}/poster`, key: access().key, signal })
+      } catch (error) {
+        // Another picture was chosen, or the video has none.
+        if (isReplaced.aborted) return
+        if (!isMissing(error)) return this.#set({ kind: 'not removed', text: explainFailure(error, 'picture') })
+      }
+      if (isReplaced.aborted) return
+      this.#isSent = false
+    }
     this.file = undefined
     this.#set({ kind: 'none' })
-    if (!this.#video || !this.#isSent) return
-    this.#isSent = false
-    const { videoId, access } = this.#video
-    const signal = AbortSignal.timeout(REMOVE_TIMEOUT_MS)
-    void requestApi({ method: 'DELETE', path: `/video/${videoId}/poster`, key: access().key, signal }).catch(() => {})
   }
 
   async #send(): Promise<void> {

@@ -19,6 +19,11 @@ export class RequestRejected extends Error {
   }
 }
 
+/** Returns true if the server does not have the requested record. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof RequestRejected && error.status === 404
+}
+
 /** Thrown if a request failed for a temporary reason, so a retry can succeed. */
 export class TemporaryFailure extends Error {
   /**

@@ -90,6 +90,10 @@ export function formatCaption(state: CaptionState): string {
       return 'Added'
     case 'failed':
       return `Not added. ${state.text}`
+    case 'removing':
+      return 'Removing …'
+    case 'not removed':
+      return `Not removed. ${state.text}`
   }
 }
 
@@ -108,5 +112,9 @@ export function formatPicture(state: PictureState): string {
       return 'Set'
     case 'failed':
       return `Not set. ${state.text}`
+    case 'removing':
+      return 'Removing …'
+    case 'not removed':
+      return `Not removed. ${state.text}`
   }
 }

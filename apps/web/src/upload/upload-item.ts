@@ -22,7 +22,7 @@ export type UploadState =
   | { kind: 'failed'; text: string }
 
 /** States of details, picture and captions that are not on the server yet. */
-const UNSENT_STATES = ['after upload', 'saving', 'sending']
+const UNSENT_STATES = ['after upload', 'saving', 'sending', 'removing']
 
 /** Returns whether the upload continues by itself later. */
 export function isWaiting(state: UploadState): boolean {
