@@ -111,7 +111,7 @@ export class VitascopePlaylist extends HTMLElement {
     previous.addEventListener('click', moves.previous, { signal })
     next.addEventListener('click', moves.next, { signal })
     window.addEventListener('keydown', (event) => onShortcut(event, moves), { signal })
-    wireMediaKeys(moves)
+    wireMediaKeys(moves, signal)
     requireElement(root, '.screen', HTMLElement).append(this.player)
     update()
   }
@@ -175,9 +175,14 @@ function onShortcut(event: KeyboardEvent, moves: { previous: () => void; next: (
   else if (event.key === 'P') moves.previous()
 }
 
-/** Handles media keys of headphones, keyboards and lock screens. */
-function wireMediaKeys(moves: { previous: () => void; next: () => void }): void {
+/** Handles media keys of headphones, keyboards and lock screens until the signal aborts. */
+function wireMediaKeys(moves: { previous: () => void; next: () => void }, signal: AbortSignal): void {
   if (!('mediaSession' in navigator)) return
-  navigator.mediaSession.setActionHandler('previoustrack', moves.previous)
-  navigator.mediaSession.setActionHandler('nexttrack', moves.next)
+  const { mediaSession } = navigator
+  const setHandlers = (previous: (() => void) | null, next: (() => void) | null) => {
+    mediaSession.setActionHandler('previoustrack', previous)
+    mediaSession.setActionHandler('nexttrack', next)
+  }
+  setHandlers(moves.previous, moves.next)
+  signal.addEventListener('abort', () => setHandlers(null, null), { once: true })
 }
