@@ -232,7 +232,14 @@ test('restore rejects a non-empty target and a changed backup', async () => {
   await writeFile(file, Buffer.alloc(size, 1))
   const failed = await restoreInto(inFolder('fresh'), bent)
   expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining('differs from the backup')])
-}, 120_000)
+
+  const incomplete = inFolder('incomplete')
+  await cp(to(), incomplete, { recursive: true })
+  const [table = ''] = (await readdir(incomplete, { recursive: true })).filter((name) => name.endsWith('.copy.gz'))
+  await rm(join(incomplete, table))
+  const stopped = await restoreInto(inFolder('unused'), incomplete)
+  expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringMatching(/^the restore failed: ENOENT: .*\n$/)])
+}, 150_000)
 
 test.each([
   ['backup', [], 2, 'usage: backup --to DIR'],

@@ -14,6 +14,8 @@ import { restore, verify } from './restore.ts'
 
 /** Maximum number of backups in a folder. Their lists are read at the same time. */
 const MAX_KEPT = 1_000
+/** Errors of the folder or a file of a backup. Their messages name the file. */
+const FILE_ERRORS: ReadonlySet<string> = new Set(['ENOENT', 'ENOSPC', 'EACCES', 'EPERM', 'EROFS'])
 
 /** Runs `npm run backup -- --to DIR [--keep N] [--without-secrets]` and returns the exit code. */
 export function backupCommand(args: readonly string[]): Promise<number> {
@@ -83,7 +85,7 @@ async function runCommand(prefix: string, run: () => Promise<number>): Promise<n
     const { code, message, stack } = error as NodeJS.ErrnoException
     if (code?.startsWith('ERR_PARSE_ARGS')) return fail(message, 2)
     const isKnown = [BackupError, SnapshotError, StartError, ConfigError, PostgresError].some((kind) => error instanceof kind)
-    const isExpected = isKnown || isDomainError(error) || ['ENOSPC', 'EACCES', 'EPERM', 'EROFS'].includes(code ?? '')
+    const isExpected = isKnown || isDomainError(error) || FILE_ERRORS.has(code ?? '')
     return fail(`${prefix}: ${isExpected ? message : stack}`, 1)
   }
 }
