@@ -54,6 +54,8 @@ describeChart('backups', () => {
       ])
     }
     expect(findPod(manifests(), 'restore').containers[0]?.args).toEqual(expect.arrayContaining(['restore', '--verify']))
+    const earlier = findPod(render(['backup'], { backup: { restoreAt: '2026-01-31T12:00:00Z' } }), 'restore')
+    expect(earlier.containers[0]?.args.slice(-2)).toEqual(['--at', '2026-01-31T12:00:00Z'])
     expect(findPod(manifests(), 'restore').containers[0]?.volumeMounts).toContainEqual({
       name: 'backup',
       mountPath: '/var/lib/vitascope/backup',

@@ -25,6 +25,7 @@ describeChart('invalid formats of values are rejected before the cluster changes
     ['database.cloudNativePg.instances', 0],
     ['storage.s3.endpoint', 'https://objects.example.org/videos'],
     ['storage.files.size', 'large'],
+    ['backup.restoreAt', 'yesterday'],
     ['analytics.spool.size', '1GB'],
     ['tls.certManager.duration', '30d'],
     ['tls.secrets.auth', 'Auth'],
