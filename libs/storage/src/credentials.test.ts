@@ -128,6 +128,16 @@ test('if the token service rejects the role, the error names the cause, and late
   expect(lastCredentials()).toEqual(['temporary-1', 'session-1'])
 })
 
+test('if the token service fails, the error has its status', async () => {
+  respondAsSts = () => reject(503, 'ServiceUnavailable')
+  await expect(openS3Storage(bucket()).put('media/1', FILE)).rejects.toThrow('the token service failed (HTTP 503)')
+})
+
+test('if the token service is unreachable, the error names this cause', async () => {
+  process.env['AWS_ENDPOINT_URL_STS'] = 'http://127.0.0.1:9'
+  await expect(openS3Storage(bucket()).put('media/1', FILE)).rejects.toThrow('the token service is unreachable')
+})
+
 test('a process without an identity reports the missing variables', async () => {
   for (const name of VARIABLES) delete process.env[name]
   await expect(openS3Storage(bucket()).put('media/1', FILE)).rejects.toThrow('set AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE')

@@ -28,14 +28,17 @@ interface Credentials {
   expiration?: Date
 }
 
-/** Shorter than the time before the expiry at which the AWS SDK calls a provider again. */
+/**
+ * Expiry of keys of files. The AWS SDK calls a provider again from five minutes before the expiry, so with one minute it
+ * calls the provider for each request.
+ */
 const FILE_KEYS_EXPIRE_MS = 60_000
 
 /**
  * Returns the keys, or a provider of keys that may change: those of files, or temporary credentials. The provider of
- * temporary credentials is the default chain of the AWS SDK, which
- * reads its own variables (`AWS_ROLE_ARN` with `AWS_WEB_IDENTITY_TOKEN_FILE`, or `AWS_CONTAINER_CREDENTIALS_FULL_URI`).
- * It caches credentials, and replaces them in the background from five minutes before they expire.
+ * temporary credentials is the default chain of the AWS SDK, which reads its own variables (`AWS_ROLE_ARN` with
+ * `AWS_WEB_IDENTITY_TOKEN_FILE`, or `AWS_CONTAINER_CREDENTIALS_FULL_URI`). It caches credentials, and replaces them in
+ * the background from five minutes before they expire. It throws STORAGE_CREDENTIALS_UNAVAILABLE if there are none.
  */
 export function toCredentials(options: AccessKeys & KeyedBucket): Credentials | (() => Promise<Credentials>) {
   const { accessKeyId, secretAccessKey, keyFiles, region } = options
@@ -61,9 +64,19 @@ export function toCredentials(options: AccessKeys & KeyedBucket): Credentials | 
 /** Returns the reason without the texts of the token service, which contain names of accounts. */
 function describe(error: unknown): string {
   const name = error instanceof Error ? error.name : 'Error'
-  if (error instanceof Error && '$metadata' in error)
+  const status = readStatus(error)
+  if (status !== undefined && status >= 500) return `the token service failed (HTTP ${status})`
+  if (status !== undefined)
     return `the token service rejected the identity of this process (${name}); check the role and its trust policy`
   if (name === 'CredentialsProviderError')
     return 'this process has no identity; set AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE, or AWS_CONTAINER_CREDENTIALS_FULL_URI'
   return 'the token service is unreachable, or the token of the process cannot be read'
+}
+
+/**
+ * Returns the HTTP status of the response of the token service, or undefined if there was none. The AWS SDK also adds
+ * `$metadata`, without a status, to the errors of requests without a response.
+ */
+function readStatus(error: unknown): number | undefined {
+  return (error as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode
 }
