@@ -1,3 +1,4 @@
+export { isDay } from './day.ts'
 export { checkEmail } from './email.ts'
 export { isId, isUuid } from './id.ts'
 export {

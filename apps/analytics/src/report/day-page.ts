@@ -1,5 +1,4 @@
-import { type PagePosition, type PageRequest, pageByKey } from '@vitascope/request'
-import { isDay } from './period.ts'
+import { isDay, type PagePosition, type PageRequest, pageByKey } from '@vitascope/request'
 
 export const MAX_PAGE_SIZE = 1_000
 

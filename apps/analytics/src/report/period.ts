@@ -1,4 +1,5 @@
 import { type FieldError, requireValid } from '@vitascope/errors'
+import { isDay } from '@vitascope/request'
 
 /** The first and the last day as `YYYY-MM-DD`. */
 export interface Period {
@@ -22,11 +23,4 @@ export function readPeriod(requested: Period | undefined, now: Date = new Date()
   }
   requireValid(problems)
   return period
-}
-
-export function isDay(text: string): boolean {
-  if (!/^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) return false
-  const time = Date.parse(`${text}T00:00:00Z`)
-  // `Date.parse` accepts the 30th of February as the 1st of March.
-  return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text
 }

@@ -2,7 +2,7 @@ import { invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { getScope, requireService, requireUser } from '@vitascope/principal'
 import { type DownloadServiceService, DownloadFile as FileMessage } from '@vitascope/proto/catalogue/v1/download'
-import { checkText, isId } from '@vitascope/request'
+import { checkText, isDay, isId } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import type { createDownloads } from './create-download.ts'
@@ -64,8 +64,5 @@ export function downloadHandlers({
 }
 
 function checkDay(field: string, day: string) {
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN
-  // `2026-02-30` is parsed as a day of March.
-  const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(day)
-  return isDay ? [] : [{ field, message: 'must be a day as YYYY-MM-DD' }]
+  return isDay(day) ? [] : [{ field, message: 'must be a day as YYYY-MM-DD' }]
 }

@@ -21,17 +21,10 @@ export function parseTimestamp(text: string): Date | undefined {
   return formatTimestamp(date) === text ? date : undefined
 }
 
-/** Returns true for an existing day such as `2028-02-29`, with years 1 to 9999. */
-export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false
-  const midnight = new Date(`${text}T00:00:00Z`)
-  // Date rejects 31 June in this form, or turns it into 1 July.
-  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text)
-}
-
 /**
  * Parses a timestamp with a zone: `GMT`, `UTC`, `Z`, `+02:00` or an IANA name. Returns undefined
- * for a local time that the zone skips.
+ * for anything else, and for a local time that the zone skips. Of a local time that occurs twice, it
+ * returns the earlier one.
  */
 export function parseZonedTimestamp(text: string): Date | undefined {
   const [, timestamp = '', offset, name] = ZONED_TIMESTAMP.exec(text) ?? []

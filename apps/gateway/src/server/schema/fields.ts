@@ -1,9 +1,9 @@
 import { isDomainError } from '@vitascope/errors'
-import { isId, isStorable, lengthUpTo } from '@vitascope/request'
+import { isDay, isId, isStorable, lengthUpTo } from '@vitascope/request'
 import { parseAddressRules } from '@vitascope/security'
 import { z } from 'zod'
 import { parseJsonText } from '../payload/json-text.ts'
-import { isDay, parseTimestamp, parseZonedTimestamp } from './dates.ts'
+import { parseTimestamp, parseZonedTimestamp } from './dates.ts'
 import { type Clash, checked, field, problem, Rejection, reject } from './field.ts'
 import { idExample } from './id-example.ts'
 
