@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import { runCommand } from './support/command.ts'
+import { runCommand, startCommand } from './support/command.ts'
 import { asSuperuser } from './support/database.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { createTenant, type Tenant } from './support/video-steps.ts'
@@ -81,3 +81,20 @@ test('npm run rekey replaces the master key of a running platform, so that the o
   const webhooks = (await platform.withKey(tenant.key).get<{ webhook_id: string }[]>('/webhook')).body
   expect((await platform.withKey(tenant.key).post(`/webhook/${webhooks[0]?.webhook_id}/test`, {})).status).toBeLessThan(300)
 }, 180_000)
+
+test('an interrupted command ends, and starts no further program', async () => {
+  const { code, stdout } = await asSuperuser(platform, async (client) => {
+    await client.query('begin')
+    await client.query('lock table auth.third_party_token in exclusive mode')
+    const command = startCommand('rekey', [], { VITASCOPE_DATA_DIR: platform.dataDir, VITASCOPE_SYSTEM_KEY: SYSTEM_KEY })
+    const isWaiting = async () => {
+      const { rows } = await client.query(`select from pg_locks where relation = 'auth.third_party_token'::regclass and not granted`)
+      return rows.length > 0
+    }
+    await waitFor(isWaiting, { timeout: 30_000, describe: 'auth to wait for the table' })
+    command.kill('SIGINT')
+    return command.ended
+  })
+  expect(code).toBe(1)
+  expect(stdout).not.toContain('catalogue:')
+}, 60_000)

@@ -10,6 +10,11 @@ import { formatHelp } from './help.ts'
 const APPS = join(import.meta.dirname, '../..')
 const NO_PLATFORM = 'no platform runs on the data folder: start it first, or set VITASCOPE_DATA_DIR or VITASCOPE_DATABASE_URL\n'
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Whether this process has received one of the signals. */
+let isInterrupted = false
+
 process.exitCode = await main(process.argv.slice(2))
 
 async function main([name = '', ...args]: readonly string[]): Promise<number> {
@@ -31,6 +36,8 @@ async function main([name = '', ...args]: readonly string[]): Promise<number> {
       process.stderr.write(NO_PLATFORM)
       return 1
     }
+    // A signal ends the whole command, so no further program starts.
+    if (isInterrupted) return failure || 1
     failure = (await run(program, args, env)) || failure
   }
   return failure
@@ -47,11 +54,15 @@ async function buildEnvironment({ service, defaults = {} }: Program): Promise<No
   return url === undefined ? undefined : { ...env, [name]: url, [`${name}_FILE`]: '' }
 }
 
-/** Runs a program on this terminal. Returns its exit code, 1 if a signal ended it. */
+/** Runs a program on this terminal and forwards signals to it. Returns its exit code, 1 if a signal ended it. */
 async function run({ path, args: first = [] }: Program, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const options = ['--disable-warning=ExperimentalWarning', join(APPS, path), ...first, ...args]
   const child = spawn(process.execPath, options, { env, stdio: 'inherit' })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
+  const forward = (signal: NodeJS.Signals) => {
+    isInterrupted = true
+    child.kill(signal)
+  }
+  for (const signal of SIGNALS) process.on(signal, forward)
   const [code] = (await once(child, 'exit')) as [number | null]
   return code ?? 1
 }
