@@ -95,7 +95,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     settings = read
     api = openJobsClient(settings, new AbortController().signal)
     // A policy takes effect a moment after its creation.
-    await waitFor(() => renderError((pod) => ({ ...pod, hostNetwork: true })).then((output) => output.includes('part of the node')), {
+    await waitFor(() => renderError((pod) => ({ ...pod, hostNetwork: true })).then((output) => output.includes('devices of the node')), {
       describe: 'the admission policy to take effect',
       timeout: 60_000,
     })
@@ -205,7 +205,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     ['the root group', (pod) => ({ ...pod, securityContext: { ...pod.securityContext, supplementalGroups: [0] } })],
     ['a grace period of a day', (pod) => ({ ...pod, terminationGracePeriodSeconds: 86_400 })],
   ])('the admission policy rejects a Job with %s', async (_, change) => {
-    expect(await renderError(change)).toMatch(/a Job here/)
+    expect(await renderError(change)).toMatch(/an encoding Job/)
   })
 
   test('rejects a Job with other labels, or one that bypasses the queue', async () => {
@@ -223,7 +223,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     for (const change of changes) {
       const job = buildJob()
       change(job)
-      expect(await rejectedBy(job)).toMatch(/a Job here/)
+      expect(await rejectedBy(job)).toMatch(/an encoding Job/)
     }
   })
 
@@ -278,7 +278,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     ]) {
       const job = buildJob()
       if (job.spec) Object.assign(job.spec, fields)
-      expect(await rejectedBy(job)).toMatch(/a Job here/)
+      expect(await rejectedBy(job)).toMatch(/an encoding Job/)
     }
   })
 
