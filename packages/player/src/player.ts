@@ -4,6 +4,7 @@ import type {
   CommandName,
   Commands,
   EventMessage,
+  HelloMessage,
   PlayerEventName,
   PlayerState,
   ResultMessage,
@@ -50,7 +51,7 @@ export interface Player {
   setRate(rate: number): Promise<PlayerState>
   /** 0 to 1. */
   setVolume(volume: number, muted?: boolean): Promise<PlayerState>
-  /** Null turns captions off, or selects the automatic quality. */
+  /** Null turns captions off, or selects the automatic quality. It is not allowed for audio. */
   setTrack(kind: TrackKind, track: string | null): Promise<PlayerState>
   /** Opens another video of the same platform. */
   load(videoId: string, options?: { token?: string; autoplay?: boolean }): Promise<PlayerState>
@@ -107,8 +108,7 @@ export function createPlayer(target: Element): Player {
   }
   window.addEventListener('message', onMessage, { signal: stop.signal })
 
-  const post = (message: CommandMessage | { vitascope: 1; command: 'hello'; id: number }) =>
-    frame.contentWindow?.postMessage(message, origin)
+  const post = (message: CommandMessage | HelloMessage) => frame.contentWindow?.postMessage(message, origin)
   // The player answers with `ready`. Unless the origins are equal, the page can read the document of a
   // frame only before it is loaded.
   const hello = () => post({ vitascope: 1, command: 'hello', id: ++lastId })

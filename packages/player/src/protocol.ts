@@ -41,6 +41,7 @@ export interface PlayerState {
   /** Id of the shown track, or null if captions are off. */
   captions: string | null
   audioTracks: TrackInfo[]
+  /** Id of the enabled audio track, or null if there is none. */
   audio: string | null
   chapters: ChapterInfo[]
   /** Title of the current chapter, or null without chapters. */
@@ -59,9 +60,9 @@ export interface Commands {
   setRate: { rate: number }
   /** 0 to 1. `muted` changes only if it is present. */
   setVolume: { volume: number; muted?: boolean }
-  /** Null: captions off, or the automatic quality. */
+  /** Null turns captions off, or selects the automatic quality. It is not allowed for audio. */
   setTrack: { kind: TrackKind; track: string | null }
-  /** Opens another video of the same platform. */
+  /** Opens another video of the same platform. Texts have at most 4,000 characters. `autoplay` is false by default. */
   load: { videoId: string; token?: string; autoplay?: boolean }
   /** Changes nothing. The result has the state. */
   getState: NoArguments
@@ -70,10 +71,17 @@ export interface Commands {
 export type TrackKind = 'captions' | 'audio' | 'quality'
 export type CommandName = keyof Commands
 
-/** Sent by the page. */
+/** Sent by the page, which chooses `id`. It is any finite number. */
 export type CommandMessage = {
   [Name in CommandName]: { vitascope: ProtocolVersion; id: number; command: Name } & Commands[Name]
 }[CommandName]
+
+/** Sent by the page to request the event `ready`. It has no result. */
+export interface HelloMessage {
+  vitascope: ProtocolVersion
+  command: 'hello'
+  id: number
+}
 
 /** Answer to one command. */
 export interface ResultMessage {
@@ -88,20 +96,42 @@ export interface ResultMessage {
   state?: PlayerState
 }
 
-export type RefusalReason = 'origin' | 'unknown_command' | 'bad_argument' | 'not_playable' | 'autoplay_blocked' | 'failed'
+export type RefusalReason =
+  /** The settings of the video do not allow the page to control it. */
+  | 'origin'
+  | 'unknown_command'
+  /** An argument is missing, malformed or out of its range. */
+  | 'bad_argument'
+  /** The video is not loaded yet, or the viewer sees something else instead. */
+  | 'not_playable'
+  /** The browser requires a click before it plays sound. */
+  | 'autoplay_blocked'
+  /** An error of the player. */
+  | 'failed'
 
+/** Events without a comment are those of a media element. */
 export type PlayerEventName =
+  /**
+   * The player executes commands, or the viewer sees a message, a form or another video instead. It is sent again after
+   * `load`, and when the video can be played after that.
+   */
   | 'ready'
   | 'play'
   | 'pause'
+  /** At most four times a second. */
   | 'timeupdate'
   | 'ended'
+  /** The viewer sees a message instead of the video. */
   | 'error'
+  /** Other captions or another audio track. */
   | 'trackchange'
+  /** Another chapter begins. */
   | 'chapterchange'
+  /** Another rendition, or another choice of the viewer. */
   | 'qualitychange'
   | 'volumechange'
   | 'ratechange'
+  /** A command was refused. */
   | 'refused'
 
 /** Sent by the player to every page that embeds it, when it can receive messages. */
