@@ -1,6 +1,6 @@
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { canSee, getScope, requireService } from '@vitascope/principal'
+import { canSee, getScope, requireService, requireUser } from '@vitascope/principal'
 import {
   type AcceptSessionEventsRequest,
   PlayerState,
@@ -68,7 +68,7 @@ export function viewSessionHandlers(parts: ViewSessionParts): Handlers<typeof Vi
       return { session: summary.session, events: summary.events.map(toEventMessage) }
     },
     async listViewSessions({ videoId, ...request }, { principal }) {
-      getScope(principal)
+      requireUser(principal)
       const video = isId(videoId) ? (await videos.findExisting([videoId])).get(videoId) : undefined
       if (!video || !canSee(principal, video.organisationId)) throw notFound('video', videoId)
       const size = toPageSize(request, MAX_PAGE_SIZE)
