@@ -78,8 +78,8 @@ function rawOptions(width: number, height: number): string[] {
 }
 
 /**
- * Returns the filter graph of one picture. Text has full colour resolution in the large picture. In
- * a thumbnail the difference is not visible.
+ * Returns the filter graph of one picture. The image has full colour resolution (4:4:4), because
+ * subsampled colour (4:2:0) blurs coloured text. This is not visible in a thumbnail.
  */
 function graph({ width, height }: SlidePicture, index: number, thumbnailSide: number): string {
   const share = Math.min(1, thumbnailSide / Math.max(width, height))

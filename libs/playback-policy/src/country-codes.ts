@@ -1,4 +1,4 @@
-/** Officially assigned codes of ISO 3166-1, and `XK`, which databases of addresses use for Kosovo. */
+/** Officially assigned codes of ISO 3166-1, and `XK`, which IP geolocation databases use for Kosovo. */
 const CODES: ReadonlySet<string> = new Set(
   `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT
   BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH

@@ -42,10 +42,10 @@ export function checkVisibility(visibility: string, field: string): FieldError[]
 export function checkLanguages(languages: AudioLanguage[], name: string): FieldError[] {
   if (languages.length > MAX_LIST_ITEMS) return [{ field: name, message: `must be at most ${MAX_LIST_ITEMS} languages` }]
   const codes = languages.map(({ code }) => code)
-  return languages.flatMap(({ code, title: label }, index) => [
+  return languages.flatMap(({ code, title }, index) => [
     ...(codes.indexOf(code) < index ? [{ field: `${name}[${index}].code`, message: 'must not be repeated' }] : []),
     ...(code === '' ? [{ field: `${name}[${index}].code`, message: 'must not be empty' }] : checkLanguage(code, `${name}[${index}].code`)),
-    ...checkText(`${name}[${index}].title`, label, { max: 100 }),
+    ...checkText(`${name}[${index}].title`, title, { max: 100 }),
   ])
 }
 

@@ -32,8 +32,9 @@ export interface KeyPosition {
   limit: number
   skip: number
   /**
-   * True for a limit in the text. The planner expects a tenth of all rows for a limit that is a
-   * parameter, and then plans each call again. Each limit is another prepared statement.
+   * If true, the text contains the limit. By default, the limit is a parameter. The planner then
+   * expects a tenth of all rows, and plans each call again. Each limit in a text is another prepared
+   * statement.
    */
   isLimitConstant?: boolean
 }

@@ -69,7 +69,10 @@ export function restrictsAccess(before: VideoFields, after: VideoFields): boolea
   return isDisabled || isHidden || isIpRestricted || expiresEarlier(before, after)
 }
 
-/** Caches keep public files until the time that was known when they were loaded. */
+/**
+ * Returns whether the video expires earlier than before. Caches keep public files until the expiry that was known when
+ * they were loaded.
+ */
 function expiresEarlier(before: VideoFields, after: VideoFields): boolean {
   const [old, next] = [before.contentExpiry?.expireTime, after.contentExpiry?.expireTime]
   return next !== undefined && (old === undefined || next < old)

@@ -20,7 +20,7 @@ export const slideLimits = {
   convertMemoryBytes: 2 * 2 ** 30,
   /** Size of each intermediate file: the pixels of one page, or a PDF. */
   fileBytes: 200 * 2 ** 20,
-  /** Scratch space: the PDF, the pages in progress, and all images. */
+  /** Scratch space that a task reserves: for the PDF, the pages in progress, and all images. It is not a limit of the file. */
   scratchBytes: 2 ** 30,
 } as const
 

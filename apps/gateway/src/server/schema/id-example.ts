@@ -21,7 +21,7 @@ const IDS: Readonly<Record<string, string>> = {
   key: '58',
 }
 
-/** Returns the example of an id. `description` starts with the noun, which may have an adjective. */
+/** Returns the example id of the first noun of `IDS` in the description, or that of a video if it has none. */
 export function idExample(description: string): string {
   const found = Object.keys(IDS)
     .map((noun) => ({ noun, position: description.search(new RegExp(`\\b${noun}`)) }))
