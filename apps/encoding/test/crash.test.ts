@@ -57,15 +57,15 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
     await first.complete(await first.lease(), buildCopyableProbe())
     const failed = await first.lease()
     expect(countCopied(failed)).toBe(1)
-    await first.fail(failed, 5003).catch(() => {})
+    await expect(first.fail(failed, 5003)).rejects.toThrow()
     expect(await dying.exited).toBe('SIGKILL')
     before.close()
 
     const next = await startServiceProcess(environment, { VITASCOPE_LEASE_MS: '2000' })
     const after = openCaller(next.address)
     const worker = createStandInWorker(after, environment.storage, 'worker-1:a')
-    // The worker repeats the report of the fault. The service counts it once.
-    await worker.fail(failed, 5003).catch(() => {})
+    // The worker repeats the report of the fault. The service counts it once. Its lease may have expired.
+    await worker.fail(failed, 5003).catch((error: unknown) => expect(error).toMatchObject({ reason: 'LEASE_LOST' }))
     await worker.complete(await worker.lease(), buildCopyableProbe())
     const encode = await worker.lease()
     expect(countCopied(encode)).toBe(0)
