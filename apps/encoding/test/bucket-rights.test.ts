@@ -99,7 +99,8 @@ describeWithS3('with the documented rights in the bucket', () => {
       await caller.jobs.createJob(source, caller.call)
       const set = await waitFor(() => environment.catalogue.published('7')[0], { timeout: 100_000, describe: 'the video to be published' })
       expect((await caller.job('7')).state).toBe(JobState.JOB_STATE_OK)
-      for (const { path } of set.renditions) expect(await stores.delivery.stat(`${set.prefix}/${path}`)).toBeDefined()
+      for (const path of [set.hlsPath, ...set.renditions.map((rendition) => rendition.path)])
+        expect(await stores.delivery.stat(`${set.prefix}/${path}`)).toBeDefined()
       const isEmpty = async () => {
         for await (const _ of stores.encoding.list('work/7')) return false
         return true
