@@ -51,9 +51,9 @@ afterEach(async () => {
   await waitFor(() => cluster.jobs.size === 0, { describe: 'the Job to be removed' })
 })
 afterAll(async () => {
-  await service.stop()
-  await cluster.stop()
-  await environment.close()
+  await service?.stop()
+  await cluster?.stop()
+  await environment?.close()
 })
 
 interface LeasedChunk {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   environment.origin.serve('/playlist.mp4', Buffer.from('#EXTM3U\n#EXT-X-VERSION:3\n#EXTINF:4,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n'))
 })
 afterEach(async () => {
-  caller.close()
+  caller?.close()
   await endProcesses()
   await environment.deleteJobs()
 })
@@ -183,7 +183,7 @@ describe('a picture that can be copied', () => {
 })
 
 describe('during an encode', () => {
-  // The target is one second. A busy machine needs longer to end a process.
+  // On an idle machine, ffmpeg ends within one second of its worker.
   test('killing a worker ends its ffmpeg, and the next worker continues at once', async () => {
     // The lease lasts much longer than the test, so the restart must end it.
     const service = await start({ VITASCOPE_LEASE_MS: '600000' })
