@@ -26,7 +26,7 @@ export interface PlatformConfig {
   dataDir: string
   publicUrl: string
   /**
-   * URL of an external PostgreSQL, with a role that may create roles. Undefined if the
+   * URL of an external PostgreSQL, with a role that may create roles and schemas. Undefined if the
    * platform starts an embedded one.
    */
   databaseUrl: string | undefined
