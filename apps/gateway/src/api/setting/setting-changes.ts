@@ -59,13 +59,13 @@ export const settingChanges = z.strictObject({
     description: 'A monetization profile: an object, or its JSON text. `""` or null removes it.',
   }).optional(),
   use_https_embed: switchField('Embed codes use https.', 1),
-  show_title_bar: legacy('The player shows the title.', 0),
+  show_title_bar: switchField('The player shows the title.', 0),
   sharing_open_link_in_new_window: legacy('Shared links open in a new window.', 0),
   show_other_videos: legacy('The player offers other videos at the end.', 1),
-  is_auto_play: legacy('Playback starts automatically.', 0),
+  is_auto_play: switchField('Playback starts automatically.', 0),
   pre_buffer: legacy('The player loads media before playback starts.', 0),
-  show_controls: legacy('The player shows controls.', 1),
-  autohide_controls: legacy('The player hides the controls during playback.', 1),
+  show_controls: switchField('The player shows controls.', 1),
+  autohide_controls: switchField('The player hides the controls during playback.', 1),
   show_rss: legacy('The player offers the RSS feed.', 0),
   max_sessions: clearable(
     int(
