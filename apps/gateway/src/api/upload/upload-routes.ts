@@ -6,6 +6,7 @@ import { type Context, route } from '../../server/route/route.ts'
 import { field, reject } from '../../server/schema/field.ts'
 import { flag, idField, oneOf, organisationIdField, pathPart, text } from '../../server/schema/fields.ts'
 import { schema } from '../../server/schema/response-format.ts'
+import { QUOTA_ERRORS } from '../shared/quota-errors.ts'
 import { requestedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
 import { formatUploadUrl } from './upload-link.ts'
 
@@ -193,6 +194,8 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
     presentation_not_found: 'The presentation does not exist.',
     presentation_busy: 'A file of the presentation is being processed (409).',
     slides_running: 'Another request is adding the file (409).',
+    quota_bytes: QUOTA_ERRORS.quota_bytes,
+    too_many_jobs: QUOTA_ERRORS.too_many_jobs,
     organisation_inactive: 'The organisation is not active (409).',
   },
   publicNames: { filename: 'name' },
