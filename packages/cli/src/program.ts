@@ -121,7 +121,8 @@ export function createProgram({ env, signal, setExitCode, version }: Surrounding
     .command('delete')
     .description('delete a video with its media and files')
     .argument('<video>', 'id')
-    .action(async (id: string) => deleteVideo(id, await open()))
+    .option('--user <id>', 'the user for whom it is deleted; required with a system key')
+    .action(async (id: string, flags: { user?: string }) => deleteVideo(id, flags, await open()))
 
   group('captions', 'add captions to videos')
     .command('add')
@@ -158,7 +159,7 @@ export function createProgram({ env, signal, setExitCode, version }: Surrounding
     .requiredOption('--name <name>', 'what the key is for')
     .addOption(new Option('--preset <preset>', 'what it may do').choices(PRESETS).conflicts('resource'))
     .option('--resource <resources...>', 'resources that it may use, such as video::get')
-    .option('--expires <time>', 'time at which it expires, such as 2030-01-31')
+    .option('--expires <time>', 'time at which it expires, such as 2030-01-31T12:00:00Z')
     .addHelpText('after', example('vitascope keys create 7 --name Newsroom --preset upload'))
     .action(async (user: string, flags: KeyFlags) => createKey(user, flags, await open()))
   keys

@@ -131,11 +131,12 @@ export class Videos {
 
   /**
    * Deletes the media of a video: its files, and all other videos of the same media. To keep the media,
-   * call the operation `deleteVideo` with a system key. Throws `video_not_found`.
+   * call the operation `deleteVideo` with a system key. A system key requires `userId`, the user for whom
+   * it deletes. Throws `video_not_found`.
    */
-  async delete(videoId: string, options: CallOptions = {}): Promise<void> {
+  async delete(videoId: string, { userId, ...options }: CallOptions & { userId?: string | undefined } = {}): Promise<void> {
     const { media_id } = await this.get(videoId, options)
-    await this.#api.call('deleteMedia', { ...options, payload: { media_id } })
+    await this.#api.call('deleteMedia', { ...options, payload: { media_id, ...(userId !== undefined && { user_id: userId }) } })
   }
 
   /**

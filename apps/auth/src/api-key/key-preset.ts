@@ -15,7 +15,7 @@ const PLAYBACK = [
   ...['video::post', 'download::post', 'security::post', 'analytics::post'],
 ]
 /** Reads that return secrets, or remove what they return. */
-const SENSITIVE_READS = new Set(['oauth::get', 'queue-job::get'])
+const SENSITIVE_READS = new Set(['apikey::get', 'oauth::get', 'queue-job::get'])
 
 /**
  * Returns the names of a preset's permissions among those that exist and that the user's type may have. The preset

@@ -124,7 +124,7 @@ function checkCondition(condition: RequestedCondition, rules: PolicyRules, now: 
 }
 
 function checkKey(operator: string, value: string, prefix: string): string | undefined {
-  const message = `must begin with ${prefix} and continue with letters, digits, dots, hyphens and underscores, or be a UUID in lower case with an extension`
+  const message = `must begin with ${prefix} and continue with letters, digits, dots, hyphens and underscores, where each part begins with a lower-case letter or digit, or be a UUID in lower case with an extension`
   if (operator === 'starts-with') {
     return value === prefix || (value.startsWith(prefix) && isObjectName(`${value}x`)) ? undefined : message
   }

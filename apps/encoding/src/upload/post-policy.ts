@@ -14,6 +14,9 @@ export interface AdmittedPost {
 /** Fields that need no condition, as in object stores. */
 const UNCONDITIONAL_FIELDS = /^(policy|x-amz-signature|file|x-ignore-.*)$/
 
+const KEY_RULE =
+  'must contain only letters, digits, dots, hyphens and underscores, and each part must begin with a lower-case letter or digit'
+
 /**
  * Checks the fields of a form against its policy, as an object store does: the signature, the
  * expiry, a condition for every field, and a field for every condition. Field names are in lower
@@ -45,7 +48,7 @@ export function admitPost(
   const extra = [...fields.keys()].find((name) => !covered.has(name) && !UNCONDITIONAL_FIELDS.test(name))
   if (extra !== undefined) throw policyDenied(`the policy has no condition for the field ${extra.slice(0, 100)}`)
   if (!isObjectName(key ?? '')) {
-    throw invalid([{ field: 'key', message: 'must contain only letters, digits, dots, hyphens and underscores' }])
+    throw invalid([{ field: 'key', message: KEY_RULE }])
   }
   const status = Number(fields.get('success_action_status') ?? 204)
   return {

@@ -7,3 +7,11 @@ export function findReferrerHost(referrer: string, ownHost: string): string {
   const { host, hostname } = new URL(referrer)
   return host === ownHost ? '' : hostname
 }
+
+/**
+ * Returns the URL of the page that led to the player page: the parameter `referrer` of its address, which embed codes
+ * set by `data-referrer-url`, or else the referrer that the browser reports.
+ */
+export function readReferrer(search: string, reported: string): string {
+  return new URLSearchParams(search).get('referrer') || reported
+}

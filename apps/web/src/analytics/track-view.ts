@@ -1,7 +1,7 @@
 import { createEventSender } from './event-sender.ts'
 import { isTrackingAllowed } from './is-tracking-allowed.ts'
 import { createQualityMeter } from './playback-quality.ts'
-import { findReferrerHost } from './referrer-host.ts'
+import { findReferrerHost, readReferrer } from './referrer-host.ts'
 import { createReportSender } from './report-sender.ts'
 import { normaliseEvent, type ViewEvent } from './view-event.ts'
 import { createViewId } from './view-id.ts'
@@ -39,7 +39,7 @@ export function trackView({ video, videoId, getLanguage, shouldAutoplay }: Track
   const id = createViewId()
   const sender = createEventSender(id)
   const reportSender = createReportSender()
-  const referrer = findReferrerHost(document.referrer, location.host)
+  const referrer = findReferrerHost(readReferrer(location.search, document.referrer), location.host)
   const recorder = createPartsRecorder()
   const qualityMeter = createQualityMeter()
   let hasPlayed = false

@@ -50,8 +50,8 @@ export async function updateVideo(videoId: string, flags: UpdateFlags, { vitasco
   printObject(output, { video_id: videoId, changed: Object.keys(fields).join(', ') })
 }
 
-export async function deleteVideo(videoId: string, { vitascope, output, signal }: Context): Promise<void> {
-  await vitascope.videos.delete(videoId, { signal })
+export async function deleteVideo(videoId: string, { user }: { user?: string }, { vitascope, output, signal }: Context): Promise<void> {
+  await vitascope.videos.delete(videoId, { signal, userId: user })
   printObject(output, { video_id: videoId, deleted: true })
 }
 

@@ -32,7 +32,7 @@ export const ThemeResponse = z
     skin: z
       .string()
       .nullable()
-      .meta({ description: 'Name of a skin that players define. null selects the skin of the player.', example: 'flat' }),
+      .meta({ description: 'Design of the controls: `akita`, `poodle` or `pug`. null and other names select `akita`.', example: 'pug' }),
     background_colour: colour(colours.background_colour),
     text_colour: colour(colours.text_colour),
     icon_colour: colour(colours.icon_colour),
@@ -62,7 +62,7 @@ export function themeResponse(theme: Theme): z.input<typeof ThemeResponse> {
 export const themeChanges = z.strictObject({
   title: text(50, {}, { description: 'Title of the theme.', example: 'Dark' }).optional(),
   skin: clearable(
-    text(50, {}, { description: 'Name of a skin that players define. `""` or null selects the skin of the player.' }),
+    text(50, {}, { description: 'Design of the controls: `akita`, `poodle` or `pug`. `""`, null and other names select `akita`.' }),
   ).optional(),
   background_colour: colourField(colours.background_colour),
   text_colour: colourField(colours.text_colour),
