@@ -66,8 +66,7 @@ function describe(error: unknown): string {
   const name = error instanceof Error ? error.name : 'Error'
   const status = readStatus(error)
   if (status !== undefined && status >= 500) return `the token service failed (HTTP ${status})`
-  if (status !== undefined)
-    return `the token service rejected the identity of this process (${name}); check the role and its trust policy`
+  if (status !== undefined) return `the token service rejected the identity of this process (${name}); check the role and its trust policy`
   if (name === 'CredentialsProviderError')
     return 'this process has no identity; set AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE, or AWS_CONTAINER_CREDENTIALS_FULL_URI'
   return 'the token service is unreachable, or the token of the process cannot be read'

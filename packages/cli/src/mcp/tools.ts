@@ -196,7 +196,8 @@ export const TOOLS: readonly Tool[] = [
     name: 'get_organisation',
     description: 'Returns the organisation with its quotas and its use of them.',
     input: {},
-    run: (_, { vitascope, organisationId, signal }) => vitascope.call('getOrganisationUsage', { path: { organisation_id: organisationId() }, signal }),
+    run: (_, { vitascope, organisationId, signal }) =>
+      vitascope.call('getOrganisationUsage', { path: { organisation_id: organisationId() }, signal }),
   }),
   tool({
     name: 'list_webhooks',
