@@ -40,18 +40,22 @@ async function runSuite(suiteArgs: string[]): Promise<number> {
   const figures: BenchFigure[] = []
   const failed: string[] = []
   const began = performance.now()
+  const date = new Date().toISOString().slice(0, 10)
+  const results = fileURLToPath(new URL('results', folder))
+  let table = results
   for (const { bench, options: own, hasPairs } of SUITE.filter((entry) => only === undefined || only.includes(entry.bench))) {
     console.log(`\n${bench} (${minutesSince(began)} min)`)
     const pairs = hasPairs && values.pairs !== undefined ? ['--pairs', values.pairs] : []
     try {
-      for (const figure of await runBench(bench, [...own, ...pairs])) figures.push({ bench, ...figure })
+      const measured = (await runBench(bench, [...own, ...pairs])).map((figure) => ({ bench, ...figure }))
+      // Written after each benchmark, so that an interrupted run keeps its figures.
+      table = await writeResults(results, { date, machine: describeMachine(), figures: measured })
+      figures.push(...measured)
     } catch (error) {
       failed.push(bench)
       console.error(`${bench} failed:`, error)
     }
   }
-  const date = new Date().toISOString().slice(0, 10)
-  const table = await writeResults(fileURLToPath(new URL('results', folder)), { date, machine: describeMachine(), figures })
   const missed = figures.filter((figure) => !isGoalMet(figure))
   console.log(
     `\n${figures.length} figures in ${minutesSince(began)} min, ${missed.length} goals not met, ${failed.length} benchmarks failed: ${table}`,
