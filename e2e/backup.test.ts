@@ -238,7 +238,7 @@ test('restore rejects a non-empty target and a changed backup', async () => {
   const [table = ''] = (await readdir(incomplete, { recursive: true })).filter((name) => name.endsWith('.copy.gz'))
   await rm(join(incomplete, table))
   const stopped = await restoreInto(inFolder('unused'), incomplete)
-  expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringMatching(/^the restore failed: ENOENT: .*\n$/)])
+  expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringMatching(/\nthe restore failed: ENOENT: [^\n]*\n$/)])
 }, 150_000)
 
 test.each([
