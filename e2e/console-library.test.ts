@@ -194,6 +194,33 @@ describeInBrowser('the console', () => {
     expect(await overlays()).toEqual([])
   }, 90_000)
 
+  test('keeps what another person has set, and shows it before it is overwritten', async () => {
+    const { video_id } = await readFirstVideo(api)
+    const change = async (fields: object) => expect((await api.patch(`/video/${video_id}`, fields)).status).toBe(200)
+    const tab = page.getByRole('tabpanel')
+    await page.goto(`${platform.url}/console/videos/${video_id}?tab=protection`)
+    const expiry = page.getByLabel('Not available after')
+    await expiry.waitFor()
+    await change({ security: { token_required_platform: true } })
+    await expiry.fill('2040-01-01T10:00')
+    await tab.getByRole('button', { name: 'Save', exact: true }).click()
+    const readExpiry = async () => ((await readFirstVideo(api))['content_expiry'] as { time: string | null }).time ?? ''
+    await waitFor(async () => (await readExpiry()).startsWith('2040'), { describe: 'the expiry to be saved' })
+    expect(await readFirstVideo(api)).toMatchObject({ security: { token_required_platform: true } })
+
+    await page.goto(`${platform.url}/console/videos/${video_id}?tab=chapters`)
+    await tab.getByRole('button', { name: 'Add a chapter' }).click()
+    await page.getByLabel('Title of chapter 1').fill('Mine')
+    await change({ chapters: [{ start: 1, title: 'Theirs' }] })
+    const chapters = async () => ((await readFirstVideo(api))['chapters'] as { title: string }[]).map(({ title }) => title)
+    await tab.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Another person has changed this video').waitFor()
+    expect(await chapters()).toEqual(['Theirs'])
+    await page.getByRole('button', { name: 'Save my version' }).click()
+    await waitFor(async () => (await chapters()).join() === 'Mine', { describe: 'the chapters to be saved' })
+    await change({ chapters: [], content_expiry: { time: null }, security: { token_required_platform: false } })
+  }, 90_000)
+
   test('replaces the source by a file and by an address', async () => {
     const { video_id } = await readFirstVideo(api)
     const duration = async () => Math.round(Number((await readFirstVideo(api))['duration']))

@@ -10,7 +10,7 @@ import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { FormButtons } from '../layout/form-buttons.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
-import { type Cue, formatVtt, parseVtt } from './web-vtt.ts'
+import { type Cue, formatVtt, parseVtt, toCueTime } from './web-vtt.ts'
 
 type CaptionFormat = 'srt' | 'sbv' | 'sub' | 'vtt'
 const FORMATS: readonly CaptionFormat[] = ['vtt', 'srt', 'sbv', 'sub']
@@ -182,6 +182,8 @@ function CueList({ initial, save, close }: { initial: readonly Cue[]; save: (cue
   const { t } = useTranslation()
   const [cues, setCues] = useState(initial)
   const saving = useMutation({ mutationFn: () => save(cues), onError: notifyError })
+  const isInvalid = ({ start, end }: Cue) => toCueTime(start) === undefined || toCueTime(end) === undefined
+  const findFault = (time: string) => (toCueTime(time) === undefined ? t('chapters.startHelp') : undefined)
   const change = (index: number, changes: Partial<Cue>) =>
     setCues((before) => before.map((cue, at) => (at === index ? { ...cue, ...changes } : cue)))
   return (
@@ -194,12 +196,14 @@ function CueList({ initial, save, close }: { initial: readonly Cue[]; save: (cue
                 size="xs"
                 aria-label={`${t('video.captionStart')} ${index + 1}`}
                 value={cue.start}
+                error={findFault(cue.start)}
                 onChange={(event) => change(index, { start: event.currentTarget.value })}
               />
               <TextInput
                 size="xs"
                 aria-label={`${t('video.captionEnd')} ${index + 1}`}
                 value={cue.end}
+                error={findFault(cue.end)}
                 onChange={(event) => change(index, { end: event.currentTarget.value })}
               />
             </Stack>
@@ -216,7 +220,7 @@ function CueList({ initial, save, close }: { initial: readonly Cue[]; save: (cue
         ))}
       </Stack>
       <Group>
-        <Button loading={saving.isPending} disabled={cues === initial} onClick={() => saving.mutate()}>
+        <Button loading={saving.isPending} disabled={cues === initial || cues.some(isInvalid)} onClick={() => saving.mutate()}>
           {t('video.captionSave')}
         </Button>
         <Button variant="default" onClick={close}>

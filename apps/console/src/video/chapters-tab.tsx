@@ -5,10 +5,14 @@ import type { Schemas } from '@vitascope/sdk'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
+import { ConflictAlert } from '../layout/conflict-alert.tsx'
 import { formatDuration } from '../layout/format.ts'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { EmptyState } from '../layout/query-state.tsx'
 import { parseTimeCode } from '../player/time-code.ts'
+import type { LoadedVideo } from './use-video.ts'
+
+type Chapters = Schemas['Video']['chapters']
 
 interface Row {
   rowId: number
@@ -16,23 +20,32 @@ interface Row {
   title: string
 }
 
-/** Chapters of a video. They are stored in the order of their starts. */
+/**
+ * Chapters of a video. They are stored in the order of their starts. If another person has changed them, the user
+ * decides which version to keep.
+ */
 export function ChaptersTab({ video }: { video: Schemas['Video'] }) {
   const { t } = useTranslation()
   const { api } = useSession()
   const queryClient = useQueryClient()
-  const [rows, setRows] = useState<readonly Row[]>(() =>
-    video.chapters.map(({ start, title }, rowId) => ({ rowId, start: formatDuration(start), title })),
-  )
+  /** The stored chapters on which the rows are based. */
+  const [base, setBase] = useState(video.chapters)
+  const [rows, setRows] = useState<readonly Row[]>(() => toRows(video.chapters))
   const [nextId, setNextId] = useState(video.chapters.length)
+  /** The stored chapters, if another person has changed them. */
+  const [theirs, setTheirs] = useState<Chapters>()
+  const readVideo = () => queryClient.fetchQuery<LoadedVideo>({ queryKey: ['video', video.video_id], staleTime: 0 })
   const save = useMutation({
-    mutationFn: () =>
-      api.call('updateVideo', {
+    mutationFn: async (overwrite: boolean) => {
+      const stored = await readVideo()
+      if (!overwrite && JSON.stringify(stored.video.chapters) !== JSON.stringify(base)) return setTheirs(stored.video.chapters)
+      await api.call('updateVideo', {
         path: { video_id: video.video_id },
         payload: { chapters: rows.map(({ start, title }) => ({ start: parseTimeCode(start) ?? 0, title })) },
-      }),
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: ['video', video.video_id] })
+        ifMatch: stored.etag,
+      })
+      setBase((await readVideo()).video.chapters)
+      setTheirs(undefined)
       notifySuccess(t('common.saved'))
     },
     onError: notifyError,
@@ -40,7 +53,7 @@ export function ChaptersTab({ video }: { video: Schemas['Video'] }) {
   const isInvalid = ({ start }: Row) => parseTimeCode(start) === undefined
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (!rows.some(isInvalid)) save.mutate()
+    if (!rows.some(isInvalid)) save.mutate(false)
   }
   const change = (rowId: number, changes: Partial<Row>) =>
     setRows((before) => before.map((row) => (row.rowId === rowId ? { ...row, ...changes } : row)))
@@ -51,6 +64,20 @@ export function ChaptersTab({ video }: { video: Schemas['Video'] }) {
   return (
     <form onSubmit={submit}>
       <Stack>
+        {theirs && (
+          <ConflictAlert
+            title={t('video.conflict')}
+            text={t('video.conflictText', { fields: t('video.chapters') })}
+            isPending={save.isPending}
+            keepMine={() => save.mutate(true)}
+            loadTheirs={() => {
+              setBase(theirs)
+              setRows(toRows(theirs))
+              setNextId(theirs.length)
+              setTheirs(undefined)
+            }}
+          />
+        )}
         {rows.length === 0 && <EmptyState icon={<IconListNumbers size={28} />} title={t('chapters.none')} text={t('chapters.noneText')} />}
         {rows.map((row, index) => (
           <Group key={row.rowId} wrap="nowrap" align="flex-start" gap="xs">
@@ -100,4 +127,8 @@ export function ChaptersTab({ video }: { video: Schemas['Video'] }) {
       </Stack>
     </form>
   )
+}
+
+function toRows(chapters: Chapters): readonly Row[] {
+  return chapters.map(({ start, title }, rowId) => ({ rowId, start: formatDuration(start), title }))
 }

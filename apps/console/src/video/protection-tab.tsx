@@ -22,23 +22,27 @@ function ProtectionForm({ video }: { video: Schemas['Video'] }) {
   const { t } = useTranslation()
   const { api } = useSession()
   const queryClient = useQueryClient()
-  const [requiresToken, setRequiresToken] = useState(video.security.token_required_platform)
-  const [expiry, setExpiry] = useState(toLocalTime(video.content_expiry.time ?? ''))
+  // Undefined: unchanged. Only changes are sent, so that those of another person are kept.
+  const [token, setToken] = useState<boolean>()
+  const [expiry, setExpiry] = useState<string>()
   const [addresses, setAddresses] = useState<string>()
+  const security = {
+    ...(token !== undefined && { token_required_platform: token }),
+    ...(addresses !== undefined && { allowed_ips: addresses.split('\n').flatMap((line) => line.trim() || []) }),
+  }
   const save = useMutation({
     mutationFn: () =>
       api.call('updateVideo', {
         path: { video_id: video.video_id },
         payload: {
-          security: {
-            token_required_platform: requiresToken,
-            ...(addresses !== undefined && { allowed_ips: addresses.split('\n').flatMap((line) => line.trim() || []) }),
-          },
-          content_expiry: { message: video.content_expiry.message, time: toUtcTime(expiry) },
+          ...(Object.keys(security).length > 0 && { security }),
+          ...(expiry !== undefined && { content_expiry: { time: toUtcTime(expiry) } }),
         },
       }),
     async onSuccess() {
       await queryClient.invalidateQueries({ queryKey: ['video', video.video_id] })
+      setToken(undefined)
+      setExpiry(undefined)
       notifySuccess(t('common.saved'))
     },
     onError: notifyError,
@@ -53,13 +57,13 @@ function ProtectionForm({ video }: { video: Schemas['Video'] }) {
         <Switch
           label={t('video.tokenRequired')}
           description={t('video.tokenHelp')}
-          checked={requiresToken}
-          onChange={(event) => setRequiresToken(event.currentTarget.checked)}
+          checked={token ?? video.security.token_required_platform}
+          onChange={(event) => setToken(event.currentTarget.checked)}
         />
         <TextInput
           label={t('video.expiry')}
           type="datetime-local"
-          value={expiry}
+          value={expiry ?? toLocalTime(video.content_expiry.time ?? '')}
           error={fieldMessage(save.error, 'content_expiry')}
           onChange={(event) => setExpiry(event.currentTarget.value)}
         />
@@ -74,7 +78,7 @@ function ProtectionForm({ video }: { video: Schemas['Video'] }) {
           onChange={(event) => setAddresses(event.currentTarget.value)}
         />
         <Group>
-          <Button type="submit" loading={save.isPending}>
+          <Button type="submit" disabled={token === undefined && expiry === undefined && addresses === undefined} loading={save.isPending}>
             {t('common.save')}
           </Button>
         </Group>

@@ -34,11 +34,19 @@ export function parseVtt(content: string): Cue[] {
     })
 }
 
-/** Returns a WebVTT file. A line break that would end a cue is removed. */
+/** Returns a time such as `1:30` or `0:01:30.5` as WebVTT has it: `00:01:30.500`. Undefined for another text. */
+export function toCueTime(text: string): string | undefined {
+  const [, hours = '0', minutes = '', seconds = '', fraction = ''] =
+    /^(?:(\d{1,3}):)?([0-5]?\d):([0-5]\d)(?:[.,](\d{1,3}))?$/.exec(text.trim()) ?? []
+  if (minutes === '') return undefined
+  return `${hours.padStart(2, '0')}:${minutes.padStart(2, '0')}:${seconds}.${fraction.padEnd(3, '0')}`
+}
+
+/** Returns a WebVTT file. The times must be valid. A line break that would end a cue is removed. */
 export function formatVtt(cues: readonly Cue[]): string {
   const blocks = cues.map(
     ({ start, end, settings, text }) =>
-      `${start.trim()} --> ${end.trim()}${settings && ` ${settings}`}\n${text.trim().replaceAll(/\n{2,}/g, '\n')}`,
+      `${toCueTime(start) ?? start} --> ${toCueTime(end) ?? end}${settings && ` ${settings}`}\n${text.trim().replaceAll(/\n{2,}/g, '\n')}`,
   )
   return `WEBVTT\n\n${blocks.join('\n\n')}\n`
 }
