@@ -215,7 +215,7 @@ function OrganisationSelect() {
       onChange={(value) => value && selectOrganisation(value)}
       allowDeselect={false}
       searchable
-      w={{ base: 130, sm: 220 }}
+      w={{ base: 108, sm: 220 }}
     />
   )
 }
