@@ -22,6 +22,8 @@ const PEOPLE = {
   uploader: { email: 'ada@example.org', name: 'Ada Byron' },
 } as const
 
+const SYSTEM_PAGES = ['organisations', 'jobs', 'workers', 'storage', 'failovers', 'health', 'audit'].map((name) => `system/${name}`)
+
 let folder: string
 let platform: TestPlatform
 let sources: SourceServer
@@ -243,16 +245,7 @@ describeInBrowser('the pages of the console for administrators', () => {
     await page.unroute('**/readyz')
   }, 60_000)
 
-  test.each([
-    'system/organisations',
-    'system/jobs',
-    'system/workers',
-    'system/storage',
-    'system/failovers',
-    'system/health',
-    'system/audit',
-    'organisation',
-  ])(
+  test.each([...SYSTEM_PAGES, 'organisation'])(
     'the page %s passes axe and fits into a telephone, in English and German',
     async (path) => {
       await page.goto(`${platform.url}/console/${path}`)
@@ -328,16 +321,7 @@ describeInBrowser('the pages of the console for administrators', () => {
       expect(await page.getByRole('link', { name: 'Organisation' }).count()).toBe(user === 'standard' ? 1 : 0)
       const requested: string[] = []
       page.on('request', (request) => requested.push(new URL(request.url()).pathname))
-      for (const path of [
-        'system',
-        'system/organisations',
-        'system/jobs',
-        'system/workers',
-        'system/storage',
-        'system/failovers',
-        'system/health',
-        'system/audit',
-      ]) {
+      for (const path of ['system', ...SYSTEM_PAGES]) {
         await page.goto(`${platform.url}/console/${path}`)
         await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
       }

@@ -212,16 +212,32 @@ function waitForRecord({ platform, tenant }: Scene, { video_id }: VideoRecord): 
 const countEvents = ({ events }: Scene, type: string, { video_id }: VideoRecord) =>
   new Set(events.filter((event) => event.type === type && event.video === video_id).map(({ id }) => id)).size
 
+interface FailoverList extends Record<string, unknown> {
+  services: { service: string; available: boolean; failovers: { cause: string; time_detected: string; time_repaired: string }[] }[]
+}
+
 /** Checks that system users see the failover of each service, and when its effects were repaired. */
 async function expectListed({ platform }: Scene): Promise<void> {
-  interface Row extends Record<string, unknown> {
-    services: { service: string; failovers: { cause: string; time_detected: string; time_repaired: string }[] }[]
-  }
-  const { body } = await platform.system.get<Row>('/failover')
+  const { body } = await platform.system.get<FailoverList>('/failover')
   expect(body.services.map(({ service }) => service)).toEqual(SERVICES)
   for (const { service, failovers } of body.services) {
     expect(failovers).toMatchObject([{ cause: 'new_timeline', time_detected: expect.stringMatching(/^\d{4}-/) }])
     expect([service, failovers[0]?.time_repaired !== '']).toEqual([service, ['catalogue', 'encoding'].includes(service)])
+  }
+}
+
+/** Checks that a service that does not respond is listed as unavailable, with the failovers of the others. */
+async function expectListedWithout({ platform }: Scene, stopped: string): Promise<void> {
+  const pid = platform.pid(stopped)
+  if (pid === undefined) throw new Error(`${stopped} does not run`)
+  process.kill(pid, 'SIGSTOP')
+  try {
+    const { status, body } = await platform.system.get<FailoverList>('/failover')
+    expect(status).toBe(200)
+    for (const { service, available, failovers } of body.services)
+      expect([service, available, failovers.length]).toEqual([service, service !== stopped, service === stopped ? 0 : 1])
+  } finally {
+    process.kill(pid, 'SIGCONT')
   }
 }
 
@@ -273,6 +289,7 @@ test('a failover to a stale standby keeps accepted videos playable, publishes ea
   )
   expect(usage?.counted).toBe(usage?.real)
   await expectNewUploads(now)
+  await expectListedWithout(now, 'collaboration')
 }, 180_000)
 
 longTest(

@@ -1,53 +1,55 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { browserPath, extendTimeout, waitFor } from '@vitascope/testing'
+import type { Page } from 'playwright-core'
 import { checkState } from './support/page-state.ts'
 import { makePicture, probePicture } from './support/pictures.ts'
 import { makeSource } from './support/sources.ts'
-import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { countLoginPrompts, enterKey, holdParts, uploadedId } from './support/upload-page.ts'
+import { SYSTEM_KEY, type TestPlatform } from './support/test-platform.ts'
+import {
+  chooseFiles,
+  countLoginPrompts,
+  enterKey,
+  findInUploads,
+  holdParts,
+  openUploadPage,
+  startUploadSetup,
+  type UploadSetup,
+  uploadedId,
+} from './support/upload-page.ts'
 import { createTenant, createUser, type Tenant, type VideoRecord } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
 const VTT = 'WEBVTT\n\n00:00.000 --> 00:02.000\nGood evening\n'
 
+let setup: UploadSetup
 let folder: string
 let platform: TestPlatform
 let tenant: Tenant
-let browser: Browser
 let page: Page
 let pageErrors: string[]
 
 describeInBrowser('the upload page', () => {
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'upload-'))
+    setup = await startUploadSetup(browserFile ?? '')
+    folder = setup.folder
+    platform = setup.platform
+    tenant = setup.tenant
     await makeSource(folder, 'small.mp4')
     await writeFile(join(folder, 'talk.en.vtt'), VTT)
     await writeFile(join(folder, 'broken.de.srt'), 'no captions at all')
     const picture = await makePicture('png', 'red')
     await writeFile(join(folder, 'cover.png'), picture)
     await writeFile(join(folder, 'broken.png'), picture.subarray(0, picture.length / 2))
-    platform = await startTestPlatform()
-    tenant = await createTenant(platform.system)
-    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
   }, 120_000)
-  afterAll(async () => {
-    await browser?.close()
-    await platform?.remove()
-    await rm(folder, { recursive: true, force: true })
-  })
+  afterAll(() => setup?.close())
   beforeEach(async () => {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-    page = await context.newPage()
-    page.setDefaultTimeout(extendTimeout(60_000))
-    pageErrors = []
-    page.on('pageerror', (error) => pageErrors.push(error.message))
-    page.on('console', (message) => message.text().includes('Content Security Policy') && pageErrors.push(message.text()))
+    const opened = await openUploadPage(setup.browser)
+    page = opened.page
+    pageErrors = opened.errors
   })
   afterEach(async () => {
     await page.context().close()
@@ -91,7 +93,7 @@ describeInBrowser('the upload page', () => {
       if (pid !== undefined) process.kill(pid, 'SIGKILL')
       await route.continue()
     })
-    await chooseFiles('noise.mp4')
+    await choose('noise.mp4')
     await shown('The upload continues by itself').waitFor()
     await uploadedId(page, 'noise')
     expect(kills).toEqual([])
@@ -102,7 +104,7 @@ describeInBrowser('the upload page', () => {
   test('a rejected key opens no login dialog of the browser, and its files wait for another key', async () => {
     const prompts = await countLoginPrompts(page)
     await page.goto(`${platform.url}/upload`)
-    await chooseFiles('small.mp4')
+    await choose('small.mp4')
     await enterKey(page, 'key-of-no-user-at-all')
     await page.getByRole('alert').getByText('This access key is not valid.').waitFor()
     await shown('Waiting for your access key').waitFor()
@@ -124,7 +126,7 @@ describeInBrowser('the upload page', () => {
     await enterKey(page, user.key)
     await page.getByText('Access key accepted').waitFor()
     const release = await holdParts(page)
-    await chooseFiles('small.mp4')
+    await choose('small.mp4')
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     expect((await platform.system.delete(`/user/${user.userId}`)).status).toBeLessThan(300)
     await waitFor(async () => (await platform.withKey(user.key).get('/upload/config')).status === 401, {
@@ -147,7 +149,7 @@ describeInBrowser('the upload page', () => {
     await number.fill(tenant.organisationId)
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByText('Access key accepted').waitFor()
-    await chooseFiles('small.mp4')
+    await choose('small.mp4')
     const { body } = await platform.guest.get(`/video/${await uploadedId(page, 'small')}`)
     expect(body['organisation_id']).toBe(tenant.organisationId)
   }, 120_000)
@@ -166,7 +168,7 @@ describeInBrowser('the upload page', () => {
     await page.getByText('Access key accepted').waitFor()
     const posts: string[] = []
     page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
-    await chooseFiles('small.mp4')
+    await choose('small.mp4')
     const rejected = () => shown('Your organisation has no space left for this file.').waitFor()
     await rejected()
     let losses = 1
@@ -192,7 +194,7 @@ describeInBrowser('the upload page', () => {
     await enterKey(page, tenant.key)
     await page.getByText('Access key accepted').waitFor()
     const release = await holdParts(page)
-    await chooseFiles('small.mp4')
+    await choose('small.mp4')
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.getByLabel('Title').fill('Summer meeting')
     await page.getByLabel('Description').fill('With all teams')
@@ -225,7 +227,7 @@ describeInBrowser('the upload page', () => {
     await enterKey(page, tenant.key)
     await page.getByText('Access key accepted').waitFor()
     const release = await holdParts(page)
-    await chooseFiles('small.mp4')
+    await choose('small.mp4')
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.getByLabel('Title').fill('With a picture')
     await page.getByLabel('Choose a picture').setInputFiles(join(folder, 'talk.en.vtt'))
@@ -260,7 +262,7 @@ describeInBrowser('the upload page', () => {
     await page.getByText('Access key accepted').waitFor()
     await page.getByLabel('Who can watch new videos').selectOption('private')
     const release = await holdParts(page)
-    await chooseFiles('small.mp4')
+    await choose('small.mp4')
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.getByLabel('Description').fill('Of no use')
     await release()
@@ -278,7 +280,7 @@ describeInBrowser('the upload page', () => {
     for (const name of ['one.mp4', 'two.mp4', 'three.mp4', 'four.mp4']) {
       await writeFile(join(folder, name), await readFile(join(folder, 'small.mp4')))
     }
-    await chooseFiles('one.mp4', 'two.mp4', 'three.mp4', 'four.mp4')
+    await choose('one.mp4', 'two.mp4', 'three.mp4', 'four.mp4')
     const waiting = (count: number) =>
       waitFor(async () => (await shown('Waiting for its turn').count()) === count, { describe: `${count} files to wait` })
     await waiting(2)
@@ -312,9 +314,9 @@ describeInBrowser('the upload page', () => {
       join(folder, 'Summer meeting.mp4'),
       Buffer.concat([await readFile(join(folder, 'small.mp4')), Buffer.alloc(12 * 2 ** 20)]),
     )
-    await chooseFiles('Summer meeting.mp4')
+    await choose('Summer meeting.mp4')
     await shown(/^1\.0 MB of/).waitFor()
-    await chooseFiles('small.mp4')
+    await choose('small.mp4')
     await page.getByLabel('Description').first().fill('Talks of all teams, and the plans for next year.')
     await page
       .getByLabel('Add caption files')
@@ -349,7 +351,7 @@ describeInBrowser('the upload page', () => {
     const problem = { status: 413, code: 'quota_bytes', detail: 'the quota is used up' }
     await page.route('**/v2/upload/tus', (route) => route.fulfill({ status: 413, json: problem }))
     await writeFile(join(folder, 'empty.mp4'), '')
-    await chooseFiles('small.mp4', 'empty.mp4')
+    await choose('small.mp4', 'empty.mp4')
     await shown('This file is empty.').waitFor()
     await shown('Your organisation has no space left for this file.').waitFor()
     await checkState(page, 'failed')
@@ -360,11 +362,5 @@ interface Captioned {
   captions: { data: { title: string; language: string }[] }
 }
 
-async function chooseFiles(...names: string[]): Promise<void> {
-  await page.locator('#file').setInputFiles(names.map((name) => join(folder, name)))
-}
-
-/** Finds a text in the list of uploads only, because another element repeats most texts for screen readers. */
-function shown(text: string | RegExp, options: { exact?: boolean } = {}): Locator {
-  return page.locator('.uploads').getByText(text, options)
-}
+const choose = (...names: string[]) => chooseFiles(page, folder, ...names)
+const shown = (text: string | RegExp, options: { exact?: boolean } = {}) => findInUploads(page, text, options)

@@ -1,4 +1,10 @@
-import type { Page } from 'playwright-core'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { browserArguments, extendTimeout } from '@vitascope/testing'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { startTestPlatform, type TestPlatform } from './test-platform.ts'
+import { createTenant, type Tenant } from './video-steps.ts'
 
 /** Delays all upload parts after the first `count`. Returns a function that releases them. */
 export async function holdParts(page: Page, count = 0): Promise<() => Promise<void>> {
@@ -44,4 +50,46 @@ export async function uploadedId(page: Page, title: string): Promise<string> {
     .filter({ has: page.getByRole('heading', { name: title, exact: true }) })
   const address = await card.locator('.open').getAttribute('href')
   return address?.replace('/player/', '') ?? ''
+}
+
+/** A platform with an organisation, a folder for files, and a browser. */
+export interface UploadSetup {
+  folder: string
+  platform: TestPlatform
+  tenant: Tenant
+  browser: Browser
+  close(): Promise<void>
+}
+
+export async function startUploadSetup(browserFile: string): Promise<UploadSetup> {
+  const folder = await mkdtemp(join(tmpdir(), 'upload-'))
+  const platform = await startTestPlatform()
+  const tenant = await createTenant(platform.system)
+  const browser = await chromium.launch({ executablePath: browserFile, args: [...browserArguments] })
+  const close = async () => {
+    await browser.close()
+    await platform.remove()
+    await rm(folder, { recursive: true, force: true })
+  }
+  return { folder, platform, tenant, browser, close }
+}
+
+/** Opens a page. Its errors and violations of the content security policy are added to the list. */
+export async function openUploadPage(browser: Browser): Promise<{ page: Page; errors: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  const page = await context.newPage()
+  page.setDefaultTimeout(extendTimeout(60_000))
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(error.message))
+  page.on('console', (message) => message.text().includes('Content Security Policy') && errors.push(message.text()))
+  return { page, errors }
+}
+
+export async function chooseFiles(page: Page, folder: string, ...names: string[]): Promise<void> {
+  await page.locator('#file').setInputFiles(names.map((name) => join(folder, name)))
+}
+
+/** Finds a text in the list of uploads only, because another element repeats most texts for screen readers. */
+export function findInUploads(page: Page, text: string | RegExp, options: { exact?: boolean } = {}): Locator {
+  return page.locator('.uploads').getByText(text, options)
 }

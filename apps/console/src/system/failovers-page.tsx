@@ -46,7 +46,7 @@ function FailoverTable({ services }: { services: readonly Service[] }) {
   const missing = services.filter(({ available }) => !available)
   const rows = services
     .flatMap(({ service, has_repair, failovers }) => failovers.map((failover) => ({ ...failover, service, has_repair })))
-    .sort((a, b) => (a.time_detected < b.time_detected ? 1 : -1))
+    .sort((a, b) => b.time_detected.localeCompare(a.time_detected))
   return (
     <Stack gap="md">
       {missing.length > 0 && (

@@ -10,7 +10,7 @@ import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { FormButtons } from '../layout/form-buttons.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
-import { type Cue, formatVtt, parseVtt, toCueTime } from './web-vtt.ts'
+import { type Cue, formatVtt, hasValidTimes, parseVtt, toCueTime } from './web-vtt.ts'
 
 type CaptionFormat = 'srt' | 'sbv' | 'sub' | 'vtt'
 const FORMATS: readonly CaptionFormat[] = ['vtt', 'srt', 'sbv', 'sub']
@@ -182,8 +182,9 @@ function CueList({ initial, save, close }: { initial: readonly Cue[]; save: (cue
   const { t } = useTranslation()
   const [cues, setCues] = useState(initial)
   const saving = useMutation({ mutationFn: () => save(cues), onError: notifyError })
-  const isInvalid = ({ start, end }: Cue) => toCueTime(start) === undefined || toCueTime(end) === undefined
   const findFault = (time: string) => (toCueTime(time) === undefined ? t('chapters.startHelp') : undefined)
+  const findEndFault = (cue: Cue) =>
+    findFault(cue.end) ?? (findFault(cue.start) || hasValidTimes(cue) ? undefined : t('video.captionEndHelp'))
   const change = (index: number, changes: Partial<Cue>) =>
     setCues((before) => before.map((cue, at) => (at === index ? { ...cue, ...changes } : cue)))
   return (
@@ -203,7 +204,7 @@ function CueList({ initial, save, close }: { initial: readonly Cue[]; save: (cue
                 size="xs"
                 aria-label={`${t('video.captionEnd')} ${index + 1}`}
                 value={cue.end}
-                error={findFault(cue.end)}
+                error={findEndFault(cue)}
                 onChange={(event) => change(index, { end: event.currentTarget.value })}
               />
             </Stack>
@@ -220,7 +221,7 @@ function CueList({ initial, save, close }: { initial: readonly Cue[]; save: (cue
         ))}
       </Stack>
       <Group>
-        <Button loading={saving.isPending} disabled={cues === initial || cues.some(isInvalid)} onClick={() => saving.mutate()}>
+        <Button loading={saving.isPending} disabled={cues === initial || !cues.every(hasValidTimes)} onClick={() => saving.mutate()}>
           {t('video.captionSave')}
         </Button>
         <Button variant="default" onClick={close}>

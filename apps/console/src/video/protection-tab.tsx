@@ -43,6 +43,7 @@ function ProtectionForm({ video }: { video: Schemas['Video'] }) {
       await queryClient.invalidateQueries({ queryKey: ['video', video.video_id] })
       setToken(undefined)
       setExpiry(undefined)
+      setAddresses(undefined)
       notifySuccess(t('common.saved'))
     },
     onError: notifyError,

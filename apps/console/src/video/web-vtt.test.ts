@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { formatVtt, parseVtt, toCueTime } from './web-vtt.ts'
+import { formatVtt, hasValidTimes, parseVtt, toCueTime } from './web-vtt.ts'
 
 test('WebVTT keeps times, settings and texts, and drops other blocks', () => {
   const content =
@@ -24,6 +24,15 @@ test.each([
   expect(toCueTime(text)).toBe(time)
 })
 
-test.each(['', 'nonsense', '90', '1:60', '1:2:3:4'])('%j is not a time', (text) => {
+test.each(['', 'nonsense', '90', '1:60', '1:2:3:4', '100:00:00'])('%j is not a time', (text) => {
   expect(toCueTime(text)).toBeUndefined()
+})
+
+test.each([
+  ['0:01', '1:00', true],
+  ['1:00', '0:59.9', false],
+  ['1:00', '01:00.000', false],
+  ['0:01', 'later', false],
+])('a cue from %s to %s has valid times: %j', (start, end, isValid) => {
+  expect(hasValidTimes({ start, end })).toBe(isValid)
 })

@@ -34,15 +34,21 @@ export function parseVtt(content: string): Cue[] {
     })
 }
 
-/** Returns a time such as `1:30` or `0:01:30.5` as WebVTT has it: `00:01:30.500`. Undefined for another text. */
+/** Returns a time below 100 hours, such as `1:30` or `0:01:30.5`, as WebVTT has it: `00:01:30.500`. Undefined for another text. */
 export function toCueTime(text: string): string | undefined {
   const [, hours = '0', minutes = '', seconds = '', fraction = ''] =
-    /^(?:(\d{1,3}):)?([0-5]?\d):([0-5]\d)(?:[.,](\d{1,3}))?$/.exec(text.trim()) ?? []
+    /^(?:(\d{1,2}):)?([0-5]?\d):([0-5]\d)(?:[.,](\d{1,3}))?$/.exec(text.trim()) ?? []
   if (minutes === '') return undefined
   return `${hours.padStart(2, '0')}:${minutes.padStart(2, '0')}:${seconds}.${fraction.padEnd(3, '0')}`
 }
 
-/** Returns a WebVTT file. The times must be valid. A line break that would end a cue is removed. */
+/** Returns whether the platform keeps a cue with these times. It omits those that end before they begin. */
+export function hasValidTimes({ start, end }: Pick<Cue, 'start' | 'end'>): boolean {
+  const [from, to] = [toCueTime(start), toCueTime(end)]
+  return from !== undefined && to !== undefined && from < to
+}
+
+/** Returns a WebVTT file. The cues must have valid times. A line break that would end a cue is removed. */
 export function formatVtt(cues: readonly Cue[]): string {
   const blocks = cues.map(
     ({ start, end, settings, text }) =>

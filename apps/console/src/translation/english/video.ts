@@ -79,6 +79,7 @@ export const videoTexts = {
     captionText: 'Text of line {{number}}',
     captionStart: 'Start',
     captionEnd: 'End',
+    captionEndHelp: 'After the start',
     captionSave: 'Save the lines',
     captionDelete: 'Delete the captions “{{title}}”?',
     captionDeleteText: 'Viewers can no longer select them. This cannot be undone.',

@@ -79,6 +79,7 @@ export const videoTexts = {
     captionText: 'Text der Zeile {{number}}',
     captionStart: 'Anfang',
     captionEnd: 'Ende',
+    captionEndHelp: 'Nach dem Anfang',
     captionSave: 'Zeilen speichern',
     captionDelete: 'Die Untertitel „{{title}}“ löschen?',
     captionDeleteText: 'Zuschauer können sie nicht mehr auswählen. Das kann nicht rückgängig gemacht werden.',
