@@ -21,8 +21,15 @@ afterEach(() => Promise.all(readers.splice(0).map((reader) => reader.close())))
 const SRT = '1\n00:00:01,000 --> 00:00:02,500\nGrüß <i>Gott</i> \u{1f600}\n\n'
 const large = { content: SRT.repeat(5_000), format: 'srt' } as const
 /** Number of caption threads of this process, by their names. */
-const threads = () =>
-  readdirSync('/proc/self/task').filter((id) => readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim() === 'captions').length
+const threads = () => readdirSync('/proc/self/task').filter((id) => threadName(id) === 'captions').length
+function threadName(id: string): string | undefined {
+  try {
+    return readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim()
+  } catch {
+    // The thread has ended since the folder was read.
+    return undefined
+  }
+}
 
 test('a file is read with the same result with and without a thread, as text and as bytes', async () => {
   const reader = open()
@@ -129,4 +136,4 @@ test('hostile files are read by another thread: this one uses less than half of 
   }
   recordFigure('R18', `${Math.round(ownMs)} of ${Math.round(readMs)} ms of CPU time on the event loop`)
   expect(ownMs).toBeLessThan(readMs / 2)
-})
+}, 120_000)

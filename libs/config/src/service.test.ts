@@ -39,6 +39,7 @@ test('a service that is called over HTTP uses TLS if the other services do', () 
   expect(() => origin({ VITASCOPE_DELIVERY_URL: 'https://delivery:4000' })).toThrow(
     'VITASCOPE_DELIVERY_URL starts with https://, which requires VITASCOPE_TLS_DIR',
   )
-  expect(() => origin({ VITASCOPE_DELIVERY_URL: 'http://delivery:4000/x' })).toThrow('without a path')
+  for (const url of ['http://delivery:4000/x', 'http://delivery:4000?x=1', 'http://user@delivery:4000'])
+    expect(() => origin({ VITASCOPE_DELIVERY_URL: url })).toThrow('must be an origin, without a path, a query or a user')
   expect(() => origin({})).toThrow('VITASCOPE_DELIVERY_URL is missing')
 })

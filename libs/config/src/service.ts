@@ -79,8 +79,8 @@ export function readGrpcServerSettings(
 }
 
 /**
- * Reads the origin of a service that is called over HTTP, without a path or trailing slash. The protocol is `https`
- * if TLS between services is configured, even if the setting contains `http`.
+ * Returns the origin of a service that is called over HTTP, without a trailing slash. The protocol is `https` if TLS
+ * between services is configured, even if the setting contains `http`.
  */
 export function readHttpOrigin(read: Reader, name: string, description: string): string {
   const url = read.url(name, { protocols: ['http:', 'https:'], defaultText: 'required', description })
@@ -89,9 +89,9 @@ export function readHttpOrigin(read: Reader, name: string, description: string):
     return ''
   }
   if (!URL.canParse(url)) return ''
-  const { protocol, pathname, host } = new URL(url)
+  const { protocol, origin, href, host } = new URL(url)
   const usesTls = read.optional('VITASCOPE_TLS_DIR', TLS_DIR) !== undefined
   if (protocol === 'https:' && !usesTls) read.addProblem(`${name} starts with https://, which requires VITASCOPE_TLS_DIR`)
-  if (pathname !== '/') read.addProblem(`${name} must be an origin, without a path`)
+  if (href !== `${origin}/`) read.addProblem(`${name} must be an origin, without a path, a query or a user`)
   return `${usesTls ? 'https' : 'http'}://${host}`
 }

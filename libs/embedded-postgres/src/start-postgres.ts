@@ -49,8 +49,8 @@ const START_TIMEOUT_MS = 30_000
 const STOP_TIMEOUT_MS = 15_000
 
 /**
- * Starts the server and waits until it accepts connections, including recovery. If a server already runs on the
- * folder, it is stopped if the process that started it has ended; if that process is running, this throws.
+ * Starts the server and waits until it accepts connections, including recovery. A server that already runs on the
+ * folder is stopped if the process that started it has ended. Throws DATA_IN_USE if that process is running.
  */
 export async function startPostgres(options: StartOptions, signal?: AbortSignal): Promise<RunningPostgres> {
   const dir = resolve(options.dir)

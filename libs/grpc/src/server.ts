@@ -241,9 +241,15 @@ async function runObserved(
     end({ outcome: 'ok' })
     return undefined
   } catch (error) {
-    end({ outcome: isDomainError(error) ? error.kind : 'fault' })
+    end({ outcome: toOutcome(error, abort.signal.aborted) })
     return toStatus(error, abort.signal.aborted)
   }
+}
+
+/** Returns the label of a failed call. A handler that stops because its caller has cancelled the call is not faulty. */
+function toOutcome(error: unknown, isCancelled: boolean): string {
+  if (isDomainError(error)) return error.kind
+  return isCancelled ? 'cancelled' : 'fault'
 }
 
 /** Returns whether the service failed. Other errors report a wrong request. */

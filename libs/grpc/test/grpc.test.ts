@@ -10,6 +10,7 @@ import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { type Call, type Channel, createGrpcServer, type GrpcServer, openChannel, serviceCall } from '../src/index.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
+const metrics = createMetrics('test')
 let server: GrpcServer
 let address: string
 let channel: Channel
@@ -20,7 +21,7 @@ let response: (request: GetVideoRequest, call: Call) => Promise<never> = async (
 
 // Only the methods that a test calls are implemented.
 beforeAll(async () => {
-  server = createGrpcServer({ principals: testPrincipals('catalogue'), log, metrics: createMetrics('test') })
+  server = createGrpcServer({ principals: testPrincipals('catalogue'), log, metrics })
   server.implement(
     { getVideo: VideoServiceService.getVideo },
     {
@@ -116,6 +117,23 @@ describe('deadlines', () => {
     })
     await expect(send(serviceCall('test', 'r', disconnect.signal))).rejects.toMatchObject({ name: 'AbortError' })
     await aborted
+  })
+  test('a call whose caller has cancelled it does not count as a fault', async () => {
+    const countCalls = async (outcome: string) => {
+      const name = 'vitascope_grpc_call_duration_seconds_count'
+      const line = (await metrics.text()).split('\n').find((text) => text.startsWith(name) && text.includes(`outcome="${outcome}"`))
+      return Number(line?.split(' ').at(-1) ?? 0)
+    }
+    const [faults, cancelled] = [await countCalls('fault'), await countCalls('cancelled')]
+    const disconnect = new AbortController()
+    response = (_, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+        disconnect.abort()
+      })
+    await expect(send(serviceCall('test', 'r', disconnect.signal))).rejects.toMatchObject({ name: 'AbortError' })
+    await waitFor(async () => (await countCalls('cancelled')) > cancelled, { describe: 'the end of the call' })
+    expect(await countCalls('fault')).toBe(faults)
   })
 })
 

@@ -58,7 +58,7 @@ export async function listChunk(plan: EncodePlan, chunkIndex: number, scratch: s
     if (!list.trimEnd().endsWith('#EXT-X-ENDLIST') || names.length === 0 || names.length !== plannedCount) {
       throw new EncodeError('incomplete', `${key} lists other segments than the plan`)
     }
-    files.push(...[segmentNames.init, ...names].map((name) => `${key}/${name}`))
+    for (const name of [segmentNames.init, ...names]) files.push(`${key}/${name}`)
   }
   return files
 }

@@ -1,5 +1,6 @@
 /**
- * One stream from ffprobe with every field validated. A field that is not reported is 0 or empty.
+ * One stream from ffprobe with every field validated. A field that is missing or malformed is 0, empty or
+ * false. A missing time is undefined.
  */
 export interface ProbedStream {
   index: number
@@ -21,12 +22,16 @@ export interface ProbedStream {
   timeBase: string
   startSeconds: number | undefined
   durationSeconds: number | undefined
+  /** Number of frames according to the container. */
   frames: number
   channels: number
+  /** Samples per second. */
   sampleRate: number
   profile: string
   isDefault: boolean
+  /** A still, such as cover art, or a track of thumbnails. */
   isPicture: boolean
+  /** In lower case. */
   language: string
   /** Title as in the file, not sanitised. */
   title: string
@@ -36,7 +41,9 @@ export interface ProbedStream {
 
 export interface ProbedFile {
   durationSeconds: number | undefined
+  /** 0 if it is missing. */
   startSeconds: number
+  /** Bits per second; 0 if it is missing. */
   bitrate: number
   streams: ProbedStream[]
 }

@@ -14,6 +14,12 @@ test('a written playlist can be parsed again', () => {
   expect(readSegmentList(text)).toEqual(segments.map(({ name, seconds }) => ({ name, seconds })))
 })
 
+test('playlists have the segments of a week', () => {
+  const week = Array.from({ length: 151_200 }, (_, index) => ({ name: `seg-${index + 1}.m4s`, seconds: 4, bytes: 500 }))
+  expect(readSegmentList(mediaPlaylist('init.mp4', week))).toHaveLength(151_200)
+  expect(masterPlaylist([{ uri: 'a/index.m3u8', segments: week, codecs: ['mp4a.40.2'] }])).toContain('BANDWIDTH=1000,')
+})
+
 const track = (uri: string, bytes: number, more = {}) => ({
   ...{ uri, name: 'Deutsch', language: 'de', isDefault: true, segments: [{ name: 'a', seconds: 8, bytes }] },
   ...more,

@@ -23,7 +23,7 @@ export function readSegmentList(text: string): { name: string; seconds: number }
  * segment duration, because the target duration must not change.
  */
 export function mediaPlaylist(init: string, segments: readonly Segment[], { isGrowing = false, targetSeconds = 0 } = {}): string {
-  const target = Math.max(1, Math.round(targetSeconds), ...segments.map((segment) => Math.round(segment.seconds)))
+  const target = Math.max(1, Math.round(targetSeconds), Math.round(findMaximum(segments.map(({ seconds }) => seconds))))
   return lines([
     '#EXTM3U',
     '#EXT-X-VERSION:7',
@@ -106,9 +106,14 @@ function streamTag({ segments, codecs, picture, audio }: Variant): string {
  * half of the longest one do not count.
  */
 function peakRate(segments: readonly Segment[]): number {
-  const longest = Math.max(0, ...segments.map((segment) => segment.seconds))
+  const longest = findMaximum(segments.map(({ seconds }) => seconds))
   const rates = segments.filter((segment) => segment.seconds >= longest / 2).map(({ bytes, seconds }) => (bytes * 8) / seconds)
-  return Math.max(Math.ceil(Math.max(0, ...rates)), averageRate(segments))
+  return Math.max(Math.ceil(findMaximum(rates)), averageRate(segments))
+}
+
+/** Returns the greatest number, at least 0. A week has 151,200 segments, which is too many for the arguments of a call. */
+function findMaximum(numbers: readonly number[]): number {
+  return numbers.reduce((greatest, number) => Math.max(greatest, number), 0)
 }
 
 function averageRate(segments: readonly Segment[]): number {

@@ -14,6 +14,8 @@ test.each([
   ['ger', 'de', 'German'],
   ['deu', 'de', 'German'],
   ['pt-br', 'pt-BR', 'Brazilian Portuguese'],
+  ['en-51', 'en', 'English'],
+  ['de-1996-1996', 'de', 'German'],
   ['und', '', 'Audio'],
   ['', '', 'Audio'],
   ['qqq', 'qqq', 'Audio'],

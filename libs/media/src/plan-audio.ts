@@ -92,11 +92,22 @@ function buildTrackNames(sounds: readonly SourceAudio[]): string[] {
 
 /**
  * Returns the shortest language tag, as HLS requires. Files contain three-letter codes of ISO
- * 639-2/B or /T.
+ * 639-2/B or /T. Matroska stores any text: of a malformed tag such as `en-51`, only the language is used.
  */
 function languageTag(language: string): string {
-  if (language === '' || ['und', 'mis', 'zxx', 'mul'].includes(language)) return ''
-  return Intl.getCanonicalLocales(language)[0] ?? ''
+  const [primary = ''] = language.split('-', 1)
+  if (['', 'und', 'mis', 'zxx', 'mul'].includes(primary)) return ''
+  return canonicalTag(language) ?? canonicalTag(primary) ?? ''
+}
+
+/** Returns the canonical form of a language tag, or undefined for a malformed one. */
+function canonicalTag(tag: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(tag)[0]
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }
 
 function languageName(language: string): string {

@@ -28,7 +28,7 @@ export const defaultLimits: RunLimits = {
   stallSeconds: 30,
   fileBytes: 64 * 2 ** 30,
   memoryBytes: 3 * 2 ** 30,
-  niceness: 5,
+  niceness: 10,
 }
 
 /** The restrictions that this machine supports for a tool. */

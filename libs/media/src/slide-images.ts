@@ -12,12 +12,14 @@ import { linkOutput, openOutputFolder, useOutput } from './tool-output.ts'
 /** Raw pixels of one picture and the names of its JPEGs. Names are server-generated. */
 export interface SlidePicture {
   /**
-   * File with rows of RGBA, 8 bits each, without padding or header; relative to the scratch folder.
+   * File with rows of RGBA pixels, 8 bits per channel, without padding or header. The path is relative to the scratch
+   * folder.
    */
   raw: string
+  /** Width and height in pixels. */
   width: number
   height: number
-  /** File names in the target folder. */
+  /** Names of the JPEGs in the target folder. */
   image: string
   thumbnail: string
 }
@@ -26,16 +28,20 @@ export interface SlideImages {
   pictures: readonly SlidePicture[]
   /** Length of the longer side of a thumbnail in pixels. */
   thumbnailSide: number
+  /** Folder of `raw`. ffmpeg writes to a subfolder of it. */
   scratch: string
-  /** Folder for the JPEGs. No tool writes to it. */
+  /** Folder for the complete JPEGs. No tool can write to it. */
   target: string
   tools: FfmpegTools
+  /** Default: 600 s of processor time, 600 s of elapsed time and 32 MiB per file; else the defaults of `runSandboxed`. */
   limits?: Partial<RunLimits> | undefined
   signal?: AbortSignal | undefined
 }
 
 /** Maximum size of one JPEG. A JPEG of 1920 x 1920 pixels is far smaller. */
 const MAX_IMAGE_BYTES = 32 * 2 ** 20
+/** Maximum time of one run, which converts a batch of pictures. */
+const MAX_SECONDS = 600
 
 /**
  * Converts raw pixels to JPEGs in one run of ffmpeg. Each picture gets a JPEG of its own size and a
@@ -55,7 +61,7 @@ export async function makeSlideImages({ pictures, thumbnailSide, scratch, target
     }),
     scratch,
     writes: [outputFolder],
-    limits: { cpuSeconds: 600, wallSeconds: 600, fileBytes: MAX_IMAGE_BYTES, ...limits },
+    limits: { cpuSeconds: MAX_SECONDS, wallSeconds: MAX_SECONDS, fileBytes: MAX_IMAGE_BYTES, ...limits },
     onLine: progressLines(() => {}),
     signal,
   })

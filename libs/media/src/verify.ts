@@ -57,7 +57,7 @@ export async function verifySet(work: Verification): Promise<SetFile[]> {
   const set = join(work.scratch, setFolder)
   const files: SetFile[] = []
   for (const rendition of work.plan.renditions) files.push(await verifyMp4(work, rendition))
-  for (const key of outputKeys(work.plan)) files.push(...(await verifyHls(work.plan, set, key)))
+  for (const key of outputKeys(work.plan)) for (const file of await verifyHls(work.plan, set, key)) files.push(file)
   files.push(await describePath(set, { path: setLayout.master, kind: 'hls_master', key: '' }))
   if (soundKey(work.plan) !== undefined) files.push(await verifySound(work))
   for (const image of work.plan.images) files.push(await verifyImage(set, image.key))

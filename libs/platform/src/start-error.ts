@@ -1,4 +1,4 @@
-/** Thrown when a start is not possible. The message is for the user. */
+/** Thrown if the platform cannot start. The message is for its operator, and says what to do. */
 export class StartError extends Error {
   constructor(message: string) {
     super(message)

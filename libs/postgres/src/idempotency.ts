@@ -75,12 +75,11 @@ async function findStoredResponse(
     `select fingerprint, response from idempotency where key = $1 and create_time > now() - interval '24 hours'`,
     [key],
   )
-  if (stored && stored.fingerprint !== fingerprint) {
-    throw new DomainError(
-      'failed_precondition',
-      'IDEMPOTENCY_MISMATCH',
-      'this idempotency key was used with another payload; use a new key',
-    )
-  }
+  if (stored && stored.fingerprint !== fingerprint) throw idempotencyMismatch()
   return stored?.response
+}
+
+/** Returns the error for an idempotency key that was used with another payload. */
+export function idempotencyMismatch(): DomainError {
+  return new DomainError('failed_precondition', 'IDEMPOTENCY_MISMATCH', 'this idempotency key was used with another payload; use a new key')
 }

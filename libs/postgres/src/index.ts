@@ -2,7 +2,7 @@ export { connectOnce } from './connect-once.ts'
 export { type Db, isUniqueViolation, openPostgres, type Query, type Transaction } from './db.ts'
 export { type FailoverWatch, watchFailovers } from './failover.ts'
 export { type Failover, type FailoverCause, findOpenFailover, listFailovers, type OpenFailover, settleFailover } from './failover-store.ts'
-export { type Codec, jsonCodec, storedResponse, withIdempotency } from './idempotency.ts'
+export { type Codec, idempotencyMismatch, jsonCodec, storedResponse, withIdempotency } from './idempotency.ts'
 /** Snapshots of all schemas at one point in time, and their restore. */
 export { countRows, type DumpedSchema, isEmptySchema, loadSchema, readRows } from './load-snapshot.ts'
 export { type MigrateOptions, migrate } from './migrate.ts'
@@ -25,6 +25,8 @@ export {
   createPartitionsAhead,
   dropPartitions,
   isMissingPartitionError,
+  type PartitionRetentionOptions,
   partitionName,
+  partitionRetention,
   type TimePartitionedTable,
 } from './time-partitions.ts'

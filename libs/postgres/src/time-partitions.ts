@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Db, Query, Transaction } from './db.ts'
+import type { RetainedTable } from './retention.ts'
 
 /**
  * A table that is partitioned by time. A partition contains the rows of complete UTC days and is
@@ -76,6 +77,26 @@ export async function createPartitionsAhead(db: Db, table: TimePartitionedTable,
   await db.transaction((tx) => createPartitions(tx, table, days))
 }
 
+export interface PartitionRetentionOptions {
+  /** Number of days that are kept. */
+  days: number
+  /** Returns the time in milliseconds. */
+  now: () => number
+  /** See `dropPartitions`. */
+  isInUse?: ((query: Query, partition: string) => Promise<boolean>) | undefined
+}
+
+/** Returns the retention of a table. It creates partitions ahead, and drops those that end before the last `days` days. */
+export function partitionRetention(db: Db, table: TimePartitionedTable, { days, now, isInUse }: PartitionRetentionOptions): RetainedTable {
+  return {
+    table: table.table,
+    async remove(limit) {
+      await createPartitionsAhead(db, table, now())
+      return dropPartitions(db, table, { day: dayAt(now() - days * DAY_MS), limit, isInUse })
+    },
+  }
+}
+
 /**
  * Drops up to `limit` partitions that end before `day`. Returns the number of partitions it
  * examined. A partition for which `isInUse` returns true is not dropped. The drop waits for running
@@ -84,7 +105,7 @@ export async function createPartitionsAhead(db: Db, table: TimePartitionedTable,
 export async function dropPartitions(
   db: Db,
   table: TimePartitionedTable,
-  { day, limit, isInUse }: { day: string; limit: number; isInUse?: (query: Query, partition: string) => Promise<boolean> },
+  { day, limit, isInUse }: { day: string; limit: number; isInUse?: PartitionRetentionOptions['isInUse'] },
 ): Promise<number> {
   const old = (await listPartitions(db.query, table)).filter(({ end }) => end <= day).slice(0, limit)
   for (const { name } of old) {

@@ -17,11 +17,12 @@ export function uploadProgress(request: IncomingMessage): Progress {
 
 /**
  * Returns the progress of a response body. It waits for the client while there are bytes that the connection does not
- * accept.
+ * accept. A response to a pipelined request has no connection before the responses in front of it have ended, so the
+ * connection is that of the request. The bytes of these responses count, too.
  */
-export function downloadProgress({ socket }: ServerResponse): Progress {
+export function downloadProgress({ req: { socket } }: Pick<ServerResponse, 'req'>): Progress {
   return {
-    bytes: () => (socket === null ? 0 : socket.bytesWritten - socket.writableLength),
-    isWaitingForClient: () => socket !== null && socket.writableLength > 0,
+    bytes: () => socket.bytesWritten - socket.writableLength,
+    isWaitingForClient: () => socket.writableLength > 0,
   }
 }

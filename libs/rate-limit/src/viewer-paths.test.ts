@@ -36,6 +36,7 @@ function paths(limits: Partial<Limits> | 'off', bounds?: { waiting: number; acti
     const response = Object.assign(new EventEmitter(), {
       destroyed: false,
       statusCode: 200,
+      headersSent: false,
       writeHead(status: number, headers: Record<string, string>) {
         Object.assign(received, { status, headers })
         return this
@@ -52,9 +53,11 @@ function paths(limits: Partial<Limits> | 'off', bounds?: { waiting: number; acti
     }
     return received.body ? (received as ReceivedResponse) : undefined
   }
-  const end = (response: ServerResponse | undefined, statusCode = 200) => {
+  /** Ends a response. With the status 0, the client disconnects before it. */
+  const end = (response: ServerResponse | undefined, statusCode = 200, headers: Readonly<Record<string, string>> = {}) => {
     if (!response) throw new Error('no request is in progress')
-    response.statusCode = statusCode
+    const sent = { statusCode, headersSent: true, getHeader: (name: string) => headers[name] }
+    if (statusCode !== 0) Object.assign(response, sent)
     response.emit('close')
   }
   return { send, passed, end }
@@ -115,6 +118,35 @@ test('an address above the limit of unknown ids reaches only ids that were found
   expect(await send('/delivery/presentation/905/v1/x.png')).toMatchObject({ status: 429 })
   expect(await call(FILE, 200)).toBe(200)
   expect(await send('/delivery/906/v1/x.m4s', { address: '192.0.2.2' })).toBeUndefined()
+})
+
+test.each([
+  ['a rejected method', 405, ''],
+  ['a malformed token', 401, ''],
+  ['a token that moves into the path', 302, '/delivery/901/v1~token/x.m4s'],
+  ['a disconnect before the response', 0, ''],
+])('%s does not make an unknown id known', async (_, status, location) => {
+  const { send, passed, end } = paths({ unknown: 1, burst: 30 })
+  for (let nth = 1; nth <= 30; nth++) {
+    const url = `/delivery/9${nth}/v1/x.m4s`
+    await send(url)
+    end(passed.at(-1), status, { Location: location })
+    await send(url)
+    end(passed.at(-1), 404)
+  }
+  expect(await send('/delivery/904/v1/x.m4s')).toMatchObject({ status: 429, headers: { 'RateLimit-Policy': '"unknown";q=30;w=30' } })
+})
+
+test('a redirection to the bucket makes an id known', async () => {
+  const { send, passed, end } = paths({ unknown: 1, burst: 30 })
+  await send(FILE)
+  end(passed.at(-1), 302, { Location: 'https://bucket.example/object' })
+  for (let nth = 1; nth <= 30; nth++) {
+    await send(`/delivery/9${nth}/v1/x.m4s`)
+    end(passed.at(-1), 404)
+  }
+  expect(await send('/delivery/904/v1/x.m4s')).toMatchObject({ status: 429 })
+  expect(await send(FILE)).toBeUndefined()
 })
 
 test('limits pending and running requests of all callers together', async () => {

@@ -167,13 +167,15 @@ export function limitViewerPaths(
     }
     if (response.destroyed) return
     countActive(response, address)
-    if (id !== undefined) response.once('close', () => recordStatus(id, response.statusCode, address))
+    if (id !== undefined) response.once('close', () => recordLookup(id, response, address))
     listener(request, response)
   }
   /** An existing id may lack a file, so an id counts as unknown only if none of its files was found within `KNOWN_TTL_MS`. */
-  const recordStatus = (id: string, status: number, address: string) => {
-    if (status < 500 && status !== 404) knownIds.set(id, true)
-    if (status !== 404 || knownIds.has(id)) return
+  const recordLookup = (id: string, response: ServerResponse, address: string) => {
+    if (isFound(response)) knownIds.set(id, true)
+    // A client that disconnects before the response has caused a lookup, too.
+    const isUnknown = response.statusCode === 404 || !response.headersSent
+    if (!isUnknown || knownIds.has(id)) return
     unknownIds.count(address).catch((err: unknown) => log.error({ err }, 'counting an unknown id failed'))
   }
 
@@ -206,4 +208,14 @@ export function limitViewerPaths(
       response.destroy()
     })
   }
+}
+
+/**
+ * Returns whether a response shows that the id of a file exists. Rejections and the redirection of a token into the path do
+ * not: some of them precede the lookup of the id. The addresses of a bucket are absolute.
+ */
+function isFound(response: ServerResponse): boolean {
+  const { headersSent, statusCode } = response
+  if (statusCode === 302) return !String(response.getHeader('Location')).startsWith('/')
+  return headersSent && (statusCode < 300 || statusCode === 304)
 }

@@ -12,7 +12,9 @@ export {
   pageById,
   pageByKey,
   readIdToken,
+  type TokenPage,
   toPageSize,
+  toTokenPage,
 } from './page.ts'
 export { type ExpectedUpdate, requireUnchanged } from './require-unchanged.ts'
 export { checkText, firstCharacters, isStorable, lengthUpTo, type TextBounds, tidy } from './text.ts'

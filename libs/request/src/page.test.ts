@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { decodePageToken, encodePageToken, type PagePosition, pageById, readIdToken, toPageSize } from './page.ts'
+import { decodePageToken, encodePageToken, type PagePosition, pageById, readIdToken, toPageSize, toTokenPage } from './page.ts'
 
 const first = { pageSize: 0, pageToken: '', skip: 0 }
 const emptyList = { read: async () => [], getId: () => '1' }
@@ -18,6 +18,11 @@ test('the default page size is the maximum, unless the caller sets another', () 
   expect(toPageSize({ pageSize: 0 }, 1_000)).toBe(1_000)
   expect(toPageSize({ pageSize: 0 }, 1_000, 10)).toBe(10)
   expect(toPageSize({ pageSize: 5_000, skip: 3 }, 1_000)).toBe(1_000)
+})
+
+test('a page keeps its token and the number of skipped rows', () => {
+  expect(toTokenPage({ pageSize: 0, pageToken: 'token', skip: 3 }, 1_000, 10)).toEqual({ size: 10, token: 'token', skip: 3 })
+  expect(toTokenPage({ ...first, pageSize: 5_000 }, 1_000)).toEqual({ size: 1_000, token: '', skip: 0 })
 })
 
 test.each([

@@ -17,6 +17,14 @@ export interface PagePosition {
   skip: number
 }
 
+/** The page that a store returns of a list whose token it reads itself. */
+export interface TokenPage {
+  size: number
+  /** Empty for the first page. */
+  token: string
+  skip: number
+}
+
 /** How `pageByKey` reads a list. */
 export interface KeyedPage<Row> {
   read: (position: PagePosition) => Promise<Row[]>
@@ -73,6 +81,11 @@ export function checkPage({ pageSize, skip = 0 }: { pageSize: number; skip?: num
 export function toPageSize(request: { pageSize: number; skip?: number }, max: number, defaultSize: number = max): number {
   requireValid(checkPage(request))
   return Math.min(request.pageSize || defaultSize, max)
+}
+
+/** Returns the page of a request. The size is that of `toPageSize`. Throws `invalid` for negative numbers. */
+export function toTokenPage({ pageSize, pageToken, skip }: PageRequest, max: number, defaultSize: number = max): TokenPage {
+  return { size: toPageSize({ pageSize, skip }, max, defaultSize), token: pageToken, skip }
 }
 
 /**

@@ -10,6 +10,8 @@ export { clientAddress } from './client-address.ts'
 export { fixedKeys, type KeyFile, type KeyFileListener, type KeyFileOptions, openKeyFile } from './key-file.ts'
 /** Keys that stored values are encrypted with. */
 export { fixedMasterKeys, type MasterKeyList, type MasterKeys, masterKeysProblem, openMasterKeys, parseMasterKeys } from './master-keys.ts'
+/** Cost of password hashes. */
+export { PASSWORD_COST } from './password-cost.ts'
 /** Steps of a rotation of keys. */
 export { ROTATION_STEPS, type RotationStep, rotateKeys } from './rotate-keys.ts'
 /** Values that are encrypted under the master key. */

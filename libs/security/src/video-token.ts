@@ -6,12 +6,15 @@ import type { TokenKeys } from './token-keys.ts'
 /** Reason why a token is rejected. */
 export type TokenRejection = 'malformed' | 'unknown_key' | 'bad_signature' | 'expired' | 'wrong_video' | 'wrong_address'
 
-/** A file that a token allows to save: at a path below the URL of the video, or another object of the storage. */
+/**
+ * A file that a token allows a viewer to save. `name` is its file name. `path` is below the URL of the video; `object` is
+ * the key of another object of the storage.
+ */
 export type TokenDownload = { name: string } & ({ path: string; object?: never } | { object: string; path?: never })
 
 /**
- * `password` identifies the password that a token was issued for; absent for other tokens. A token with `download` is
- * valid for this file only.
+ * Result of a verification. `password` identifies the password that a token was issued for; it is absent for other
+ * tokens. A token with `download` is valid for this file only.
  */
 export type TokenCheck =
   | { allowed: true; expires: Date; password?: string; download?: TokenDownload }

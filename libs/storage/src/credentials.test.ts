@@ -153,6 +153,24 @@ test('credentials of an EKS pod identity are read from the agent of the node', a
   expect(sts.requests.map(({ path }) => path)).toEqual(['/v1/credentials'])
 })
 
+test('if the agent of the node fails, the error names its address and what to check, without the path', async () => {
+  for (const name of VARIABLES) delete process.env[name]
+  respondAsSts = () => ({
+    status: 403,
+    headers: { 'content-type': 'application/json' },
+    body: '{"message":"account 123456789012 is secret"}',
+  })
+  process.env['AWS_CONTAINER_CREDENTIALS_FULL_URI'] = `${sts.url}/v1/secret-path`
+  const message = await openS3Storage(bucket())
+    .put('media/1', FILE)
+    .then(
+      () => '',
+      (error: Error) => error.message,
+    )
+  expect(message).toContain(`the credential agent at ${sts.url} returned no credentials; check that it runs on this node`)
+  expect(message).not.toContain('secret')
+}, 30_000)
+
 test('presigned URLs contain the session token', async () => {
   const sign = createUrlSigner(bucket())
   const request = { method: 'GET', name: 'media/1', now: new Date(), seconds: 300, responseHeaders: {} } as const

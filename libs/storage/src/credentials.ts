@@ -67,9 +67,27 @@ function describe(error: unknown): string {
   const status = readStatus(error)
   if (status !== undefined && status >= 500) return `the token service failed (HTTP ${status})`
   if (status !== undefined) return `the token service rejected the identity of this process (${name}); check the role and its trust policy`
+  const agent = findAgent()
+  if (agent !== undefined) {
+    return `the credential agent at ${agent} returned no credentials; check that it runs on this node, that network policies allow connections to it, and that the service account is associated with a role`
+  }
   if (name === 'CredentialsProviderError')
     return 'this process has no identity; set AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE, or AWS_CONTAINER_CREDENTIALS_FULL_URI'
   return 'the token service is unreachable, or the token of the process cannot be read'
+}
+
+/**
+ * Returns the address of the credential agent of the node, without the path, which may be a secret. Returns undefined if
+ * the AWS SDK does not use an agent: it prefers the token of a role.
+ */
+function findAgent(): string | undefined {
+  const { env } = process
+  if (env['AWS_ROLE_ARN'] && env['AWS_WEB_IDENTITY_TOKEN_FILE']) return undefined
+  // The AWS SDK prefers the relative address, of which the agent of ECS is the origin.
+  if (env['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI']) return 'http://169.254.170.2'
+  const address = env['AWS_CONTAINER_CREDENTIALS_FULL_URI']
+  if (!address) return undefined
+  return URL.canParse(address) ? new URL(address).origin : 'the address in AWS_CONTAINER_CREDENTIALS_FULL_URI'
 }
 
 /**

@@ -1,7 +1,7 @@
 // Faults: B10
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -78,14 +78,23 @@ describe('a file store', () => {
     await expect(storage.put('shared', Buffer.from('x'))).rejects.toMatchObject({ reason: 'OBJECT_EXISTS' })
   })
 
-  test('removes old incomplete files when it is opened', async () => {
+  test('removes incomplete files that were not changed for the given time when it is opened', async () => {
     const incoming = join(root, '.incoming')
-    await writeFile(join(incoming, 'old'), 'x')
-    await utimes(join(incoming, 'old'), new Date(), new Date(Date.now() - 7_200_000))
-    await writeFile(join(incoming, 'new'), 'x')
+    await writeFile(join(incoming, 'left'), 'x')
     await openFileStorage({ root })
-    expect(await readdir(incoming)).toEqual(['new'])
-    await rm(join(incoming, 'new'))
+    expect(await readdir(incoming)).toEqual(['left'])
+    await openFileStorage({ root, staleAfterMs: 0 })
+    expect(await readdir(incoming)).toEqual([])
+  })
+
+  test('keeps the link of a file that is being moved when it is opened, although the file is old', async () => {
+    const [file, moving] = [join(base, 'old'), join(root, '.incoming/moving')]
+    await writeFile(file, 'x')
+    await utimes(file, new Date(), new Date(Date.now() - 7_200_000))
+    await link(file, moving)
+    await openFileStorage({ root })
+    expect(await readdir(join(root, '.incoming'))).toEqual(['moving'])
+    await rm(moving)
   })
 
   test('removes a folder with its last object', async () => {

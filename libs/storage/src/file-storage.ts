@@ -169,7 +169,10 @@ async function openFile(path: string) {
   }
 }
 
-/** Deletes the files of an interrupted write that are older than `staleAfterMs`. */
+/**
+ * Deletes the files of an interrupted write that were not changed for `staleAfterMs`. The time of the last change includes
+ * the creation of a link. The modification time of a moved file does not: it is that of its source, which may be old.
+ */
 async function removeStale(incomingDir: string, staleAfterMs: number): Promise<void> {
   for (const name of await readdir(incomingDir)) {
     const path = join(incomingDir, name)
@@ -178,6 +181,6 @@ async function removeStale(incomingDir: string, staleAfterMs: number): Promise<v
       if (isErrno(error, 'ENOENT')) return undefined
       throw error
     })
-    if (stats && Date.now() - stats.mtimeMs >= staleAfterMs) await rm(path, { force: true })
+    if (stats && Date.now() - Math.floor(stats.ctimeMs) >= staleAfterMs) await rm(path, { force: true })
   }
 }

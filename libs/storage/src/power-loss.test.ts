@@ -8,8 +8,8 @@ import { type Disk, nodeDisk } from './disk.ts'
 import { openFileStorage } from './file-storage.ts'
 
 /**
- * One operation on the disk. Names are relative to the root; the random name of the temporary file
- * is replaced by `T`.
+ * One operation on the disk. Paths are relative to the root. The random names of temporary files
+ * are replaced by `T`, `T1`, `T2` and so on, in the order of their creation.
  */
 type Step =
   | { op: 'create' | 'write' | 'sync' | 'syncFolder' | 'remove' | 'makeFolder'; path: string }
@@ -85,7 +85,7 @@ function worstCase(steps: readonly Step[]): Map<string, boolean> {
   }
   // Incomplete objects count whether or not the name is durable; complete ones only if every folder
   // on the path is durable.
-  return new Map([...linked].filter(([name, good]) => !good || ancestors(name).every((path) => durable.has(path))))
+  return new Map([...linked].filter(([name, isWhole]) => !isWhole || ancestors(name).every((path) => durable.has(path))))
 }
 
 function toParentFolder(path: string): string {
