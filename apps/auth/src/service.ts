@@ -30,17 +30,18 @@ import { KEY_CHANGED } from './key/key-change.ts'
 import { createKeyCipher } from './key/key-encryption.ts'
 import { createOidcProvider } from './oidc/oidc-provider.ts'
 import { oidcHandlers } from './oidc/oidc-rpc.ts'
-import { createOidcStore, sweepOidcSignIns } from './oidc/oidc-store.ts'
+import { createOidcStore, oidcRetention } from './oidc/oidc-store.ts'
 import { organisationOutboxHandlers } from './organisation/organisation-replica.ts'
 import { organisationHandlers } from './organisation/organisation-rpc.ts'
 import { createOrganisationStore } from './organisation/organisation-store.ts'
 import { passkeyHandlers } from './passkey/passkey-rpc.ts'
-import { createPasskeyStore, sweepPasskeyChallenges } from './passkey/passkey-store.ts'
+import { createPasskeyStore, passkeyRetention } from './passkey/passkey-store.ts'
 import { createWebAuthn } from './passkey/webauthn.ts'
+import { requireRecentSignIn } from './session/session.ts'
 import { sessionHandlers } from './session/session-rpc.ts'
 import { createSessionStore } from './session/session-store.ts'
 import { signInLinkHandlers } from './sign-in-link/sign-in-link-rpc.ts'
-import { createSignInLinkStore, signInLinkOutboxHandlers, sweepSignInLinks } from './sign-in-link/sign-in-link-store.ts'
+import { createSignInLinkStore, signInLinkOutboxHandlers, signInLinkRetention } from './sign-in-link/sign-in-link-store.ts'
 import { thirdPartyTokenHandlers } from './third-party-token/third-party-token-rpc.ts'
 import { createThirdPartyTokenStore } from './third-party-token/third-party-token-store.ts'
 import { createPasswordCheck, createPasswordHasher } from './user/password.ts'
@@ -102,11 +103,15 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   const authentication = { identities: createIdentityStore(db), cipher, configured: () => configured, recordUse: lastUsed.recordUse }
   server.implement(OrganisationServiceService, organisationHandlers(createOrganisationStore(db, outbox)))
   const hashPassword = createPasswordHasher()
-  server.implement(UserServiceService, userHandlers(createUserStore(db), hashPassword))
-  server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, cipher), authentication, changes))
+  const users = createUserStore(db)
   const sessions = createSessionStore(db, cipher)
+  server.implement(
+    UserServiceService,
+    userHandlers(users, { hashPassword, requireRecentSignIn: (call) => requireRecentSignIn(sessions, call) }),
+  )
+  server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, cipher), authentication, changes))
   const matchesPassword = createPasswordCheck()
-  server.implement(SessionServiceService, sessionHandlers(sessions, matchesPassword))
+  server.implement(SessionServiceService, sessionHandlers(sessions, matchesPassword, { users, hashPassword }))
   const passkeys = { store: createPasskeyStore(db, cipher), webAuthn: createWebAuthn(log), sessions }
   server.implement(PasskeyServiceService, passkeyHandlers(passkeys, { sessions, matchesPassword }))
   server.implement(SignInLinkServiceService, signInLinkHandlers(createSignInLinkStore(db, cipher, outbox), hashPassword))
@@ -119,9 +124,7 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   const tables = [
     ...commonRetainedTables(db),
     ...auditRetention(db, config.auditDays),
-    { table: 'oidc_sign_in', remove: (limit: number) => sweepOidcSignIns(db, limit) },
-    { table: 'passkey_challenge', remove: (limit: number) => sweepPasskeyChallenges(db, limit) },
-    { table: 'sign_in_link', remove: (limit: number) => sweepSignInLinks(db, limit) },
+    ...[oidcRetention(db), passkeyRetention(db), signInLinkRetention(db)],
   ]
   return {
     db,

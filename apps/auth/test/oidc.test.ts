@@ -151,10 +151,29 @@ describe('with oidc-provider', () => {
     expect(user?.userType).toBe(UserType.USER_TYPE_STANDARD)
     accounts['new'] = { ...account, groups: ['editors'] }
     expect((await signIn(auth, 'new')).user).toMatchObject({ userId: user?.userId, userType: UserType.USER_TYPE_UPLOADER })
+    // The user may be the last system user.
+    const asSystem = user && { ...user, userType: UserType.USER_TYPE_SYSTEM }
+    await setup.auth.users.updateUser({ user: asSystem, updateMask: ['user_type'] }, setup.system)
+    expect((await signIn(auth, 'new')).user?.userType).toBe(UserType.USER_TYPE_SYSTEM)
     accounts['new'] = { ...account, groups: [] }
     await expect(signIn(auth, 'new')).rejects.toMatchObject({ reason: 'OIDC_USER_UNKNOWN' })
     accounts['unverified'] = { ...account, email: 'other@example.org', email_verified: false, groups: ['editors'] }
     await expect(signIn(auth, 'unverified')).rejects.toMatchObject({ reason: 'OIDC_USER_UNKNOWN' })
+  }, 60_000)
+
+  test('without types of groups, a user that a sign-in created keeps the type that was set later', async () => {
+    const auth = await startWithProvider(issuer, { organisationId: setup.org.two })
+    accounts['mia'] = { email: 'mia@example.org', email_verified: true, given_name: 'Mia', family_name: 'May' }
+    const { user } = await signIn(auth, 'mia')
+    expect(user?.userType).toBe(UserType.USER_TYPE_UPLOADER)
+    const changed = user && { ...user, userType: UserType.USER_TYPE_STANDARD }
+    await setup.auth.users.updateUser({ user: changed, updateMask: ['user_type'] }, setup.system)
+    expect((await signIn(auth, 'mia')).user).toMatchObject({ userId: user?.userId, userType: UserType.USER_TYPE_STANDARD })
+    const invited = user && { ...user, status: UserStatus.USER_STATUS_INVITED }
+    await setup.auth.users.updateUser({ user: invited, updateMask: ['status'] }, setup.system)
+    await expect(setup.auth.signInLinks.createInvitation({ userId: user?.userId ?? '' }, setup.system)).rejects.toMatchObject({
+      reason: 'PASSWORD_NOT_ALLOWED',
+    })
   }, 60_000)
 
   test('users of an inactive organisation are rejected', async () => {

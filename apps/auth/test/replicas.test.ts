@@ -117,10 +117,11 @@ test('the catalogue receives every organisation, including those created while i
   const quota = { bytes: 2 ** 40, concurrentJobs: 0 }
   const organisation = Organisation.fromPartial({ organisationId, allowedIps: ['192.0.2.1'], defaultSettingId: '5', quota })
   await second.organisations.updateOrganisation({ organisation, updateMask: ['allowed_ips', 'default_setting_id', 'quota'] }, system)
-  await waitFor(() => applied.some((request) => request.organisationId === organisationId && request.revision === 2))
+  await waitFor(() => applied.some((request) => request.organisationId === organisationId && request.revision > 1))
+  const revision = expect.any(Number)
   expect(applied.filter((request) => request.organisationId === organisationId)).toEqual([
     { organisationId, revision: 1, active: true, allowedIps: [], defaultSettingId: '', defaultThemeId: '', quota: {} },
-    { organisationId, revision: 2, active: true, allowedIps: ['192.0.2.1'], defaultSettingId: '5', defaultThemeId: '', quota },
+    { organisationId, revision, active: true, allowedIps: ['192.0.2.1'], defaultSettingId: '5', defaultThemeId: '', quota },
   ])
   await waitFor(() => applied.some((request) => request.organisationId === '1' && request.active))
   await Promise.all(replicas.map((replica) => replica.stop()))

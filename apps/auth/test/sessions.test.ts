@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
-import { UserType } from '@vitascope/proto/auth/v1/user'
+import { type User, UserType } from '@vitascope/proto/auth/v1/user'
 import { startAuth } from './auth-setup.ts'
 import { as, by } from './test-auth.ts'
 
@@ -83,6 +83,84 @@ test('a new password ends all sessions of the user', async () => {
   await expect(signIn({ email: other.email })).rejects.toMatchObject({ reason: 'SIGN_IN_FAILED' })
   const next = await signIn({ email: other.email, password: 'another long password' })
   await expect(setup.authenticate(next.value)).resolves.toMatchObject({ userId: other.userId })
+})
+
+/** Signs a user in. Returns the value of the session and its calls. */
+async function openSession(user: User) {
+  const { session, value } = await signIn({ email: user.email })
+  return { value, call: as('uploader', user.organisationId, user.userId, session?.sessionId) }
+}
+
+test('a session changes its own user, and a new password ends the other sessions only', async () => {
+  const user = await setup.createUser({}, PASSWORD)
+  const [own, other] = [await openSession(user), await openSession(user)]
+  const change = (fields: Parameters<typeof setup.auth.sessions.updateOwnUser>[0], { call } = own) =>
+    setup.auth.sessions.updateOwnUser(fields, call)
+  const renamed = (await change({ firstName: 'New', telephoneLand: '' })).user
+  expect(renamed).toEqual({ ...user, firstName: 'New', telephoneLand: '', updateTime: renamed?.updateTime })
+  expect((await change({})).user).toEqual(renamed)
+  await expect(setup.authenticate(other.value)).resolves.toMatchObject({ userId: user.userId })
+  await change({ password: 'another long password' })
+  await expect(setup.authenticate(own.value)).resolves.toMatchObject({ userId: user.userId })
+  await expect(setup.authenticate(other.value)).rejects.toMatchObject({ reason: 'KEY_REVOKED' })
+  await expect(signIn({ email: user.email })).rejects.toMatchObject({ reason: 'SIGN_IN_FAILED' })
+  await expect(signIn({ email: user.email, password: 'another long password' })).resolves.toMatchObject({ user: { firstName: 'New' } })
+  await expect(
+    change({ firstName: '', lastName: 'x'.repeat(101), telephoneLand: 'x'.repeat(51), password: 'short' }),
+  ).rejects.toMatchObject({
+    fields: ['first_name', 'last_name', 'telephone_land', 'password'].map((field) => ({ field })),
+  })
+})
+
+test('an old session changes the name of its user, but neither password nor email address', async () => {
+  const user = await setup.createUser({ userType: UserType.USER_TYPE_STANDARD }, PASSWORD)
+  const { call } = await openSession(user)
+  const { keyId } = call.principal as { keyId: string }
+  await setup.database.db.query(`update api_key set create_time = now() - interval '6 minutes' where api_key_id = $1`, [keyId])
+  const required = { kind: 'forbidden', reason: 'RECENT_SIGN_IN_REQUIRED' }
+  await setup.auth.sessions.updateOwnUser({ lastName: 'New' }, call)
+  await expect(setup.auth.sessions.updateOwnUser({ password: 'another long password' }, call)).rejects.toMatchObject(required)
+  const standardCall = as('standard', user.organisationId, user.userId, keyId)
+  const update = (fields: Partial<User>, updateMask: string[], password?: string) =>
+    setup.auth.users.updateUser({ user: { ...user, ...fields }, updateMask, password }, standardCall)
+  await expect(update({}, ['password'], 'another long password')).rejects.toMatchObject(required)
+  await expect(update({ email: `new-${user.email}` }, ['email'])).rejects.toMatchObject(required)
+  await expect(update({ firstName: 'Renamed' }, ['first_name'])).resolves.toMatchObject({ user: { firstName: 'Renamed' } })
+  await expect(signIn({ email: user.email })).resolves.toMatchObject({ user: { lastName: 'New' } })
+})
+
+test('neither an API key nor a user of an identity provider sets its own password', async () => {
+  const user = await setup.createUser({}, PASSWORD)
+  const key = await setup.createKey(user.userId)
+  const call = as('uploader', user.organisationId, user.userId, key.apiKeyId)
+  for (const fields of [{ firstName: 'New' }, { password: 'another long password' }])
+    await expect(setup.auth.sessions.updateOwnUser(fields, call)).rejects.toMatchObject({ reason: 'USER_SESSION_NOT_FOUND' })
+  const session = await openSession(user)
+  await setup.database.db.query(
+    `insert into oidc_identity (issuer, subject, user_id, is_provisioned) values ('https://id.example', 'one', $1, true)`,
+    [user.userId],
+  )
+  await expect(setup.auth.sessions.updateOwnUser({ password: 'another long password' }, session.call)).rejects.toMatchObject({
+    kind: 'failed_precondition',
+    reason: 'PASSWORD_NOT_ALLOWED',
+  })
+  await expect(setup.auth.sessions.updateOwnUser({ firstName: 'New' }, session.call)).resolves.toMatchObject({ user: { firstName: 'New' } })
+})
+
+test('a user of an identity provider gets no password by a change of the user', async () => {
+  const user = await setup.createUser({ userType: UserType.USER_TYPE_STANDARD }, PASSWORD)
+  const { call } = await openSession(user)
+  const { keyId } = call.principal as { keyId: string }
+  await setup.database.db.query(
+    `insert into oidc_identity (issuer, subject, user_id, is_provisioned) values ('https://id.example', 'two', $1, true)`,
+    [user.userId],
+  )
+  for (const requester of [as('standard', user.organisationId, user.userId, keyId), setup.system]) {
+    const setPassword = setup.auth.users.updateUser({ user, updateMask: ['password'], password: 'another long password' }, requester)
+    await expect(setPassword).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'PASSWORD_NOT_ALLOWED' })
+    const rename = setup.auth.users.updateUser({ user: { ...user, firstName: 'New' }, updateMask: ['first_name'] }, requester)
+    await expect(rename).resolves.toMatchObject({ user: { firstName: 'New' } })
+  }
 })
 
 test('a session expires, and a user has at most 100, of which the oldest is ended', async () => {

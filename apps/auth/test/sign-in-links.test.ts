@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
 import { type User, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
 import { makeLinkSecret } from '../src/sign-in-link/sign-in-link.ts'
-import { replaceFirstUserLink, sweepSignInLinks } from '../src/sign-in-link/sign-in-link-store.ts'
+import { replaceFirstUserLink, signInLinkRetention } from '../src/sign-in-link/sign-in-link-store.ts'
 import { invalidFields, startAuth } from './auth-setup.ts'
 import { as, by } from './test-auth.ts'
 
@@ -103,7 +103,7 @@ test('expired links are removed after a day', async () => {
   const { db } = setup.database
   const { userId } = await setup.createUser()
   for (const validFor of ['-25 hours', '-23 hours', '1 hour']) await createLink(userId, validFor)
-  await sweepSignInLinks(db, 100)
+  await signInLinkRetention(db).remove(100, new AbortController().signal)
   expect(await db.query('select from sign_in_link where user_id = $1', [userId])).toHaveLength(2)
 })
 

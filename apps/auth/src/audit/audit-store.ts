@@ -1,9 +1,8 @@
 import {
   createPartitions,
-  createPartitionsAhead,
   type Db,
-  dropPartitions,
   isMissingPartitionError,
+  partitionRetention,
   type RetainedTable,
   type TimePartitionedTable,
 } from '@vitascope/postgres'
@@ -91,7 +90,7 @@ async function insert(db: Db, entries: readonly AuditEntry[], outcomes: readonly
        on conflict do nothing
      )
      insert into audit_outcome (entry_id, status, created_id) select * from unnest($9::uuid[], $10::int[], $11::text[]) on conflict do nothing`,
-    [...toColumns(entries), ...outcomeColumns(outcomes)],
+    [...toEntryColumns(entries), ...toOutcomeColumns(outcomes)],
   )
 }
 
@@ -107,7 +106,6 @@ export function queryInIndexOrder<Row>(db: Db, text: string, values: readonly un
   }, signal)
 }
 
-const DAY_MS = 86_400_000
 /** The tables are partitioned by week. The time of a row is part of its id. */
 export const AUDIT_TABLES: readonly TimePartitionedTable[] = ['audit_entry', 'audit_outcome'].map((table) => ({
   table,
@@ -120,13 +118,7 @@ export const AUDIT_TABLES: readonly TimePartitionedTable[] = ['audit_entry', 'au
  * The tables are listed separately, because an outcome can exist without an entry.
  */
 export function auditRetention(db: Db, days: number, now: () => number = Date.now): RetainedTable[] {
-  return AUDIT_TABLES.map((table) => ({
-    table: table.table,
-    async remove(limit) {
-      await createPartitionsAhead(db, table, now())
-      return dropPartitions(db, table, { day: new Date(now() - days * DAY_MS).toISOString().slice(0, 10), limit })
-    },
-  }))
+  return AUDIT_TABLES.map((table) => partitionRetention(db, table, { days, now }))
 }
 
 /**
@@ -145,8 +137,8 @@ const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
  * Returns the range of one index (`indexRange`, `order`) and the remaining filters (`filters`). The
- * range compares whole rows of the index. With an equality, the planner might scan the primary key, which
- * reads the whole log for users without recent writes.
+ * range compares complete rows of the index. With an equality, the planner might scan the primary
+ * key, which reads the complete log for users without recent writes.
  */
 export function toConditions({ organisationId, userId, action, object, from, until }: AuditFilter, before: string | undefined) {
   const values: unknown[] = []
@@ -178,7 +170,7 @@ export function toConditions({ organisationId, userId, action, object, from, unt
   }
 }
 
-function toColumns(entries: readonly AuditEntry[]): unknown[] {
+function toEntryColumns(entries: readonly AuditEntry[]): unknown[] {
   return [
     entries.map((entry) => entry.entryId),
     entries.map((entry) => entry.organisationId),
@@ -191,7 +183,7 @@ function toColumns(entries: readonly AuditEntry[]): unknown[] {
   ]
 }
 
-function outcomeColumns(outcomes: readonly AuditOutcome[]): unknown[] {
+function toOutcomeColumns(outcomes: readonly AuditOutcome[]): unknown[] {
   return [outcomes.map(({ entryId }) => entryId), outcomes.map(({ status }) => status), outcomes.map(({ createdId }) => createdId)]
 }
 

@@ -3,13 +3,13 @@ import { createKeyDerivation, createSeal, type MasterKeys, type Seal } from '@vi
 
 /** Encrypts key values, and computes the hashes by which keys are found. Both use the master keys. */
 export interface KeyCipher extends Seal {
-  /** Returns the lookup hash of a key value: the HMAC-SHA-256 under which the key is stored. */
+  /** Returns the hash under which a new key is stored: the HMAC-SHA-256 of its value with the current master key. */
   hash(value: string): Buffer
-  /** Returns the lookup hashes of a value, one per master key. */
+  /** Returns the hashes under which a key may be stored: one per master key, the current one first. */
   lookups(value: string): Buffer[]
-  /** Returns bytes that identify the master key used for encryption. */
+  /** Returns bytes that identify the current master key, without revealing it. */
   check(): Buffer
-  /** Returns the identifying bytes of all master keys that can decrypt. */
+  /** Returns the bytes of all configured master keys, the current one first. */
   checks(): Buffer[]
 }
 
@@ -25,7 +25,7 @@ export function createKeyCipher(keys: MasterKeys): KeyCipher {
   }
 }
 
-/** Compares in constant time. */
+/** Compares in a time that does not depend on the contents. Returns false at once if the lengths differ. */
 export function sameBytes(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }

@@ -2,7 +2,7 @@ import type { Reader } from '@vitascope/config'
 import { isId } from '@vitascope/request'
 import type { OidcSettings } from './oidc-provider.ts'
 
-/** Reads the settings of the identity provider. Returns undefined if there is none. */
+/** Reads the settings of the identity provider. Returns undefined if no issuer is set. Reports problems to `read`. */
 export function readOidcSettings(read: Reader): OidcSettings | undefined {
   const issuer = read.url('VITASCOPE_OIDC_ISSUER', {
     protocols: ['https:', 'http:'],
@@ -23,10 +23,11 @@ export function readOidcSettings(read: Reader): OidcSettings | undefined {
   if (clientId === undefined) read.addProblem('VITASCOPE_OIDC_ISSUER requires VITASCOPE_OIDC_CLIENT_ID')
   const { protocol, hostname } = new URL(issuer)
   if (protocol !== 'https:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname))
-    read.addProblem('VITASCOPE_OIDC_ISSUER must begin with https://')
+    read.addProblem('VITASCOPE_OIDC_ISSUER must begin with https://, or have a loopback address')
   return { issuer, clientId: clientId ?? '', clientSecret, groupsClaim, userTypes, organisationId }
 }
 
+/** Returns the user type of each group. It is empty if the setting is not set. */
 function readUserTypes(read: Reader): Map<string, 'uploader' | 'standard'> {
   const name = 'VITASCOPE_OIDC_USER_TYPES'
   const pairs = read.list(name, {

@@ -1,12 +1,12 @@
 import { DomainError } from '@vitascope/errors'
-import type { Db, Query } from '@vitascope/postgres'
+import type { Db, Query, RetainedTable } from '@vitascope/postgres'
 import { notifyKeyChange } from '../key/key-change.ts'
 import type { KeyCipher } from '../key/key-encryption.ts'
+import { createExpiryRetention } from '../rules/expiry-retention.ts'
+import { organisationInactive } from '../session/session.ts'
 import { insertSession } from '../session/session-store.ts'
-import { toUser, USER_COLUMNS, type UserRow, withEmailConflict } from '../user/user-store.ts'
+import { PREFIXED_USER_COLUMNS, toUser, type UserRow, withEmailConflict } from '../user/user-store.ts'
 import type { OidcStore, OidcUser } from './oidc.ts'
-
-const COLUMNS = USER_COLUMNS.map((column) => `u.${column}`).join(', ')
 
 interface FoundRow extends UserRow {
   active: boolean
@@ -38,14 +38,16 @@ export function createOidcStore(db: Db, cipher: KeyCipher): OidcStore {
         db.transaction(async ({ query }) => {
           const found = (await findByIdentity(query, user)) ?? (await linkByEmail(query, user)) ?? (await createUser(query, user))
           if (!found) throw unknownUser()
-          if (!found.active) throw new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'your organisation is inactive')
-          const userType = found.is_provisioned ? user.userType : found.user_type
+          if (!found.active) throw organisationInactive()
+          const typeByGroups = found.is_provisioned && user.isTypeByGroups ? user.userType : found.user_type
           // The groups of the provider no longer give access.
-          if (userType === undefined) throw unknownUser()
+          if (typeByGroups === undefined) throw unknownUser()
+          // No group makes a user a system user, so none ends that either. It may be the last one.
+          const userType = found.user_type === 'system' ? found.user_type : typeByGroups
           const [changed] = await query<UserRow>(
             `update users u set user_type = $2, status = 'active',
                update_time = case when user_type = $2 and status = 'active' then update_time else now() end
-             where user_id = $1 returning ${COLUMNS}`,
+             where user_id = $1 returning ${PREFIXED_USER_COLUMNS}`,
             [found.user_id, userType],
           )
           if (userType !== found.user_type) await notifyKeyChange(query, 'user_id = $1', [found.user_id])
@@ -58,7 +60,7 @@ export function createOidcStore(db: Db, cipher: KeyCipher): OidcStore {
 
 async function findByIdentity(query: Query, { issuer, subject }: OidcUser): Promise<FoundRow | undefined> {
   const [row] = await query<FoundRow>(
-    `select ${COLUMNS}, o.active, i.is_provisioned
+    `select ${PREFIXED_USER_COLUMNS}, o.active, i.is_provisioned
      from oidc_identity i join users u using (user_id) join organisation o using (organisation_id)
      where i.issuer = $1 and i.subject = $2 for no key update of u`,
     [issuer, subject],
@@ -74,7 +76,7 @@ async function findByIdentity(query: Query, { issuer, subject }: OidcUser): Prom
 async function linkByEmail(query: Query, { issuer, subject, verifiedEmail }: OidcUser): Promise<FoundRow | undefined> {
   if (verifiedEmail === undefined) return undefined
   const [row] = await query<FoundRow>(
-    `select ${COLUMNS}, o.active, false as is_provisioned from users u join organisation o using (organisation_id)
+    `select ${PREFIXED_USER_COLUMNS}, o.active, false as is_provisioned from users u join organisation o using (organisation_id)
      where lower(u.email) = lower($1) and u.user_type <> 'system'
        and not exists (select from oidc_identity i where i.user_id = u.user_id and i.issuer = $2)
      for no key update of u`,
@@ -92,7 +94,7 @@ async function createUser(query: Query, { issuer, subject, userType, created }: 
   if (!organisation) return undefined
   const [row] = await query<UserRow>(
     `insert into users as u (organisation_id, first_name, last_name, email, user_type, status) values ($1, $2, $3, $4, $5, 'active')
-     returning ${COLUMNS}`,
+     returning ${PREFIXED_USER_COLUMNS}`,
     [created.organisationId, created.firstName, created.lastName, created.email, userType],
   )
   if (!row) throw new Error('the insert of a user returned no row')
@@ -116,13 +118,7 @@ function unknownUser(): DomainError {
   return new DomainError('forbidden', 'OIDC_USER_UNKNOWN', 'your account at the identity provider has no access to this platform')
 }
 
-/** Removes up to `limit` expired sign-ins and returns their number. */
-export async function sweepOidcSignIns(db: Db, limit: number): Promise<number> {
-  const rows = await db.query(
-    `delete from oidc_sign_in where state_hash in
-       (select state_hash from oidc_sign_in where expire_time < now() order by expire_time limit $1)
-     returning 1`,
-    [limit],
-  )
-  return rows.length
+/** Returns the retention of unfinished sign-ins. */
+export function oidcRetention(db: Db): RetainedTable {
+  return createExpiryRetention(db, 'oidc_sign_in', { key: 'state_hash' })
 }

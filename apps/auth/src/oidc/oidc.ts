@@ -15,6 +15,8 @@ export interface OidcUser {
   verifiedEmail: string | undefined
   /** Type by the groups of the account; `uploader` if groups have no effect. Undefined if no group gives access. */
   userType: 'uploader' | 'standard' | undefined
+  /** Whether each sign-in sets the type of a user that a sign-in created. False if groups have no effect. */
+  isTypeByGroups: boolean
   /**
    * The user that is created if none is linked. Undefined if unknown users are rejected, the provider returned no
    * verified email address, or no group gives access.
@@ -89,13 +91,15 @@ function toOidcUser(claims: OidcClaims, { userTypes, organisationId }: OidcSetti
   const { issuer, subject, email, verifiedEmail, firstName, lastName, groups } = claims
   const types = groups.map((group) => userTypes.get(group))
   const mapped = types.includes('standard') ? 'standard' : types.find((type) => type !== undefined)
-  const userType = userTypes.size === 0 ? 'uploader' : mapped
+  const isTypeByGroups = userTypes.size > 0
+  const userType = isTypeByGroups ? mapped : 'uploader'
   const isAddress = email !== undefined && checkEmail('email', email).length === 0
   const toName = (text: string, fallback: string) => (isStorable(text) && firstCharacters(text, MAX_NAME_LENGTH)) || fallback
   return {
     issuer,
     subject,
     userType,
+    isTypeByGroups,
     verifiedEmail: verifiedEmail !== undefined && isStorable(verifiedEmail) ? verifiedEmail : undefined,
     created:
       organisationId !== undefined && isAddress && verifiedEmail !== undefined && userType !== undefined

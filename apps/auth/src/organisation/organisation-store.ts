@@ -19,19 +19,30 @@ export interface OrganisationRow {
   update_time: Date
 }
 
-/** The state of an organisation for the catalogue. A later message supersedes all earlier ones. */
+/**
+ * Outbox message that sends the state of an organisation to the catalogue. A message with a higher
+ * revision supersedes all earlier ones.
+ */
 export interface OrganisationChanged {
   organisationId: string
   revision: number
   active: boolean
   allowedIps: readonly string[]
+  /** Empty if the organisation has none. */
   defaultSettingId: string
+  /** Empty if the organisation has none. */
   defaultThemeId: string
-  /** Undefined in messages that a release without quotas has queued. */
+  /** Undefined in messages that an earlier release without quotas added to the outbox. */
   quota?: Quota
 }
 
 export const ORGANISATION_CHANGED = 'organisation.changed'
+
+/**
+ * SQL of the revision of a change. It contains the time in ms, so that it is also higher than the revisions of changes
+ * that a failover of the database lost. The catalogue may have received these.
+ */
+const NEXT_REVISION = 'greatest(revision + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)'
 
 export function createOrganisationStore(db: Db, outbox: Outbox): OrganisationStore {
   return {
@@ -59,12 +70,14 @@ export function createOrganisationStore(db: Db, outbox: Outbox): OrganisationSto
         if (!before) return undefined
         const rows = await tx.query<OrganisationRow>(
           `update organisation set name = $2, active = $3, default_setting_id = $4, default_theme_id = $5, allowed_ips = $6, quota_bytes = $7,
-             quota_minutes_per_month = $8, quota_concurrent_jobs = $9, public_page = $10, revision = revision + 1, update_time = now()
+             quota_minutes_per_month = $8, quota_concurrent_jobs = $9, public_page = $10, revision = ${NEXT_REVISION},
+             update_time = now()
            where organisation_id = $1 returning *`,
           [organisationId, ...toColumns({ ...before, ...change })],
         )
         const after = await enqueueChange(tx, outbox, rows)
         if (after.active !== before.active) {
+          // The keys of an inactive organisation are rejected, so cached data of the keys is outdated.
           await notifyKeyChange(tx.query, 'user_id in (select user_id from users where organisation_id = $1)', [organisationId])
         }
         return after
@@ -72,9 +85,13 @@ export function createOrganisationStore(db: Db, outbox: Outbox): OrganisationSto
   }
 }
 
-/** Adds the message for the catalogue to the outbox, and returns the written organisation. */
-export async function enqueueChange(tx: Transaction, outbox: Outbox, [row]: readonly OrganisationRow[]): Promise<Organisation> {
-  if (!row) throw new Error('the written organisation does not exist')
+/**
+ * Adds the message for the catalogue to the outbox, and returns the written organisation. `rows` is the
+ * result of the statement that wrote it. Throws if it is empty.
+ */
+export async function enqueueChange(tx: Transaction, outbox: Outbox, rows: readonly OrganisationRow[]): Promise<Organisation> {
+  const [row] = rows
+  if (!row) throw new Error('the statement has written no organisation')
   const organisation = toOrganisation(row)
   const payload: OrganisationChanged = {
     organisationId: organisation.organisationId,

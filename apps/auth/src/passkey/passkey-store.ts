@@ -1,9 +1,11 @@
 import { DomainError } from '@vitascope/errors'
-import { type Db, isUniqueViolation, type Query } from '@vitascope/postgres'
+import { type Db, isUniqueViolation, type Query, type RetainedTable } from '@vitascope/postgres'
 import type { KeyCipher } from '../key/key-encryption.ts'
 import { revokeSessions } from '../key/revoke-sessions.ts'
+import { createExpiryRetention } from '../rules/expiry-retention.ts'
+import { organisationInactive } from '../session/session.ts'
 import { insertSession } from '../session/session-store.ts'
-import { toUser, USER_COLUMNS, type UserRow } from '../user/user-store.ts'
+import { PREFIXED_USER_COLUMNS, toUser, type UserRow } from '../user/user-store.ts'
 import { MAX_PASSKEYS, type NewChallenge, noPasskey, type Passkey, type PasskeyStore } from './passkey.ts'
 
 interface PasskeyRow {
@@ -20,15 +22,14 @@ interface PasskeyRow {
 }
 
 const COLUMNS = 'passkey_id, user_id, credential_id, public_key, counter, transports, name, backed_up, create_time, last_used_time'
-const USER = USER_COLUMNS.map((column) => `u.${column}`).join(', ')
 
 export function createPasskeyStore(db: Db, cipher: KeyCipher): PasskeyStore {
   return {
     beginRegistration: (challenge, signal) =>
       db.transaction(async ({ query }) => {
         const user = await lockRegisteringUser(query, challenge.userId)
-        const rows = await query<PasskeyRow>(`select ${COLUMNS} from passkey where user_id = $1 order by passkey_id`, [challenge.userId])
-        const credentials = rows.map(toPasskey).map(({ credentialId, transports }) => ({ credentialId, transports }))
+        const passkeys = await listPasskeys(query, challenge.userId)
+        const credentials = passkeys.map(({ credentialId, transports }) => ({ credentialId, transports }))
         return { user: toUser(user), credentials, expireTime: await insertChallenge(query, challenge) }
       }, signal),
     async beginSignIn(challenge, signal) {
@@ -66,8 +67,7 @@ export function createPasskeyStore(db: Db, cipher: KeyCipher): PasskeyStore {
     },
     async list(userId, signal) {
       signal.throwIfAborted()
-      const rows = await db.query<PasskeyRow>(`select ${COLUMNS} from passkey where user_id = $1 order by passkey_id`, [userId])
-      return rows.map(toPasskey)
+      return listPasskeys(db.query, userId)
     },
     async rename({ passkeyId, userId }, name, signal) {
       signal.throwIfAborted()
@@ -93,7 +93,8 @@ export function createPasskeyStore(db: Db, cipher: KeyCipher): PasskeyStore {
     deleteAll: ({ userId, scope }, checkAllowed, signal) =>
       db.transaction(async ({ query }) => {
         const [row] = await query<UserRow>(
-          `select ${USER} from users u where user_id = $1 and ($2::bigint is null or organisation_id = $2) for no key update`,
+          `select ${PREFIXED_USER_COLUMNS} from users u where user_id = $1 and ($2::bigint is null or organisation_id = $2)
+           for no key update`,
           [userId, scope],
         )
         if (!row) return false
@@ -108,7 +109,8 @@ export function createPasskeyStore(db: Db, cipher: KeyCipher): PasskeyStore {
       db.transaction(async ({ query }) => {
         // The lock serialises the sign-ins of a user.
         const [user] = await query<UserRow & { active: boolean }>(
-          `select ${USER}, o.active from users u join organisation o using (organisation_id) where u.user_id = $1 for no key update of u`,
+          `select ${PREFIXED_USER_COLUMNS}, o.active from users u join organisation o using (organisation_id)
+           where u.user_id = $1 for no key update of u`,
           [userId],
         )
         const changed = await query(
@@ -117,7 +119,7 @@ export function createPasskeyStore(db: Db, cipher: KeyCipher): PasskeyStore {
           [passkeyId, counter, isBackedUp],
         )
         if (!user || changed.length === 0) return undefined
-        if (!user.active) throw new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'your organisation is inactive')
+        if (!user.active) throw organisationInactive()
         return { session: await insertSession(query, cipher, { userId, address, userAgent, value }), user: toUser(user) }
       }, signal),
     async isPasskeyRequired(userId, signal) {
@@ -142,7 +144,7 @@ export function createPasskeyStore(db: Db, cipher: KeyCipher): PasskeyStore {
  */
 async function lockRegisteringUser(query: Query, userId: string): Promise<UserRow> {
   const [user] = await query<UserRow>(
-    `select ${USER} from users u where user_id = $1 and status = 'active'
+    `select ${PREFIXED_USER_COLUMNS} from users u where user_id = $1 and status = 'active'
        and not exists (select from oidc_identity i where i.user_id = u.user_id and i.is_provisioned)
      for no key update`,
     [userId],
@@ -151,6 +153,11 @@ async function lockRegisteringUser(query: Query, userId: string): Promise<UserRo
   const rows = await query('select from passkey where user_id = $1', [userId])
   if (rows.length >= MAX_PASSKEYS) throw passkeysFull()
   return user
+}
+
+async function listPasskeys(query: Query, userId: string): Promise<Passkey[]> {
+  const rows = await query<PasskeyRow>(`select ${COLUMNS} from passkey where user_id = $1 order by passkey_id`, [userId])
+  return rows.map(toPasskey)
 }
 
 async function insertChallenge(query: Query, { browserHash, purpose, userId, challenge, minutes }: NewChallenge): Promise<Date> {
@@ -198,13 +205,7 @@ function lastPasskey(): DomainError {
   )
 }
 
-/** Removes up to `limit` expired challenges and returns their number. */
-export async function sweepPasskeyChallenges(db: Db, limit: number): Promise<number> {
-  const rows = await db.query(
-    `delete from passkey_challenge where browser_hash in
-       (select browser_hash from passkey_challenge where expire_time < now() order by expire_time limit $1)
-     returning 1`,
-    [limit],
-  )
-  return rows.length
+/** Returns the retention of unused challenges. */
+export function passkeyRetention(db: Db): RetainedTable {
+  return createExpiryRetention(db, 'passkey_challenge', { key: 'browser_hash' })
 }

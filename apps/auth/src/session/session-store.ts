@@ -3,7 +3,7 @@ import { encryptKeyValue } from '../api-key/api-key-store.ts'
 import { notifyKeyChange } from '../key/key-change.ts'
 import type { KeyCipher } from '../key/key-encryption.ts'
 import { IS_VALID_SESSION } from '../key/revoke-sessions.ts'
-import { toUser, USER_COLUMNS, type UserRow } from '../user/user-store.ts'
+import { PREFIXED_USER_COLUMNS, toUser, type UserRow } from '../user/user-store.ts'
 import { type Client, MAX_SESSIONS, passkeyRequired, SESSION_HOURS, type Session, type SessionStore } from './session.ts'
 
 interface SessionRow {
@@ -25,7 +25,7 @@ export function createSessionStore(db: Db, cipher: KeyCipher): SessionStore {
     async findCredentials(email, signal) {
       signal.throwIfAborted()
       const [row] = await db.query<UserRow & { password_hash: string | null; active: boolean }>(
-        `select ${USER_COLUMNS.map((column) => `u.${column}`).join(', ')}, u.password_hash, o.active
+        `select ${PREFIXED_USER_COLUMNS}, u.password_hash, o.active
          from users u join organisation o using (organisation_id) where lower(u.email) = lower($1)`,
         [email],
       )

@@ -96,8 +96,13 @@ export async function checkCredentials(
   const found = isStorable(email) ? await sessions.findCredentials(email.trim(), signal) : undefined
   const isRight = await matchesPassword(found?.passwordHash, password, signal)
   if (!found?.passwordHash || !isRight) throw signInFailed()
-  if (!found.isOrganisationActive) throw new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'your organisation is inactive')
+  if (!found.isOrganisationActive) throw organisationInactive()
   return { ...found, passwordHash: found.passwordHash }
+}
+
+/** Error for a sign-in of a user whose organisation is inactive. */
+export function organisationInactive(): DomainError {
+  return new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'your organisation is inactive')
 }
 
 /** Returns what a session stores of a browser. */
@@ -131,8 +136,22 @@ export async function requireRecentSignIn(
   { principal, signal }: Pick<Call, 'principal' | 'signal'>,
 ): Promise<void> {
   const { keyId } = requireUser(principal)
-  if ((await sessions.isRecent(keyId, RECENT_MINUTES, signal)) !== false) return
-  throw new DomainError(
+  if ((await sessions.isRecent(keyId, RECENT_MINUTES, signal)) === false) throw recentSignInRequired()
+}
+
+/** Returns whether the session of the caller may change how its user signs in. Throws USER_SESSION_NOT_FOUND for an API key. */
+export async function isRecentSession(
+  sessions: Pick<SessionStore, 'isRecent'>,
+  { principal, signal }: Pick<Call, 'principal' | 'signal'>,
+): Promise<boolean> {
+  const isRecent = await sessions.isRecent(requireUser(principal).keyId, RECENT_MINUTES, signal)
+  if (isRecent === undefined) throw new DomainError('not_found', 'USER_SESSION_NOT_FOUND', 'the request has no cookie of a session')
+  return isRecent
+}
+
+/** Error of a session that is too old to change how its user signs in. */
+export function recentSignInRequired(): DomainError {
+  return new DomainError(
     'forbidden',
     'RECENT_SIGN_IN_REQUIRED',
     `your sign-in is more than ${RECENT_MINUTES} minutes ago; sign in again with your password or a passkey, and repeat the request`,

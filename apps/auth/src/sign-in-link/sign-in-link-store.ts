@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { DomainError, notFound } from '@vitascope/errors'
 import { type Channel, serviceCall } from '@vitascope/grpc'
-import { type Db, type Outbox, type OutboxHandlers, type Query, withIdempotency } from '@vitascope/postgres'
+import { type Db, type Outbox, type OutboxHandlers, type Query, type RetainedTable, withIdempotency } from '@vitascope/postgres'
 import { MailServiceService } from '@vitascope/proto/catalogue/v1/mail'
 import type { KeyCipher } from '../key/key-encryption.ts'
 import { plainCodec } from '../key/response-codec.ts'
 import { revokeSessions } from '../key/revoke-sessions.ts'
 import { SYSTEM_ORGANISATION } from '../organisation/organisation.ts'
+import { createExpiryRetention } from '../rules/expiry-retention.ts'
 import { insertSession } from '../session/session-store.ts'
-import { toUser, USER_COLUMNS, type UserRow, withEmailConflict } from '../user/user-store.ts'
+import { passwordNotAllowed } from '../user/user.ts'
+import { isProvisioned, toUser, USER_COLUMNS, type UserRow, withEmailConflict } from '../user/user-store.ts'
 import { type LinkPurpose, type LinkUser, MAX_LINKS_PER_HOUR, type SignInLinkStore, VALID_HOURS } from './sign-in-link.ts'
 
-const COLUMNS = USER_COLUMNS.join(', ')
 const FIRST_EMAIL = 'admin@localhost'
 /** SQL: the link l is still valid. Links of the first user end with the first sign-in of any user. */
 const IS_VALID = `l.expire_time > now()
@@ -27,12 +28,13 @@ export function createSignInLinkStore(db: Db, cipher: KeyCipher, outbox: Outbox)
     createInvitation: ({ userId, scope }, checkAllowed, call) =>
       withIdempotency(db, call, plainCodec<string>(), async (tx) => {
         const [row] = await tx.query<UserRow>(
-          `select ${COLUMNS} from users where user_id = $1 and ($2::bigint is null or organisation_id = $2) for no key update`,
+          `select ${USER_COLUMNS} from users where user_id = $1 and ($2::bigint is null or organisation_id = $2) for no key update`,
           [userId, scope],
         )
         if (!row) throw notFound('user', userId)
         const user = toUser(row)
         checkAllowed(user)
+        if (await isProvisioned(tx.query, userId)) throw passwordNotAllowed()
         const signInLinkId = randomUUID()
         if (!(await insertLink(tx.query, { signInLinkId, userId, purpose: 'invitation' }))) throw tooManyLinks()
         const payload: LinkMail = { signInLinkId, userId, organisationId: user.organisationId }
@@ -78,7 +80,7 @@ export function createSignInLinkStore(db: Db, cipher: KeyCipher, outbox: Outbox)
           const [user] = await query<UserRow & { passkey_required: boolean }>(
             `update users set password_hash = $2, first_name = coalesce($3, first_name), last_name = coalesce($4, last_name),
                status = 'active', update_time = now()
-             where user_id = $1 returning ${COLUMNS}, passkey_required`,
+             where user_id = $1 returning ${USER_COLUMNS}, passkey_required`,
             [userId, change.passwordHash, change.firstName, change.lastName],
           )
           await query('delete from sign_in_link where user_id = $1', [userId])
@@ -192,13 +194,7 @@ export function replaceFirstUserLink(db: Db, { secretHash, hours }: { secretHash
   })
 }
 
-/** Removes up to `limit` links that expired more than a day ago, and returns their number. */
-export async function sweepSignInLinks(db: Db, limit: number): Promise<number> {
-  const rows = await db.query(
-    `delete from sign_in_link where sign_in_link_id in
-       (select sign_in_link_id from sign_in_link where expire_time < now() - interval '1 day' order by expire_time limit $1)
-     returning 1`,
-    [limit],
-  )
-  return rows.length
+/** Returns the retention of links: they are deleted a day after they have expired. */
+export function signInLinkRetention(db: Db): RetainedTable {
+  return createExpiryRetention(db, 'sign_in_link', { key: 'sign_in_link_id', graceHours: 24 })
 }

@@ -5,7 +5,7 @@ import { checkText, isId, isUuid } from '@vitascope/request'
 import { makeKeyValue } from '../key/key-value.ts'
 import { type OrganisationScope, requireSuperUser } from '../rules/caller.ts'
 import { hashSecret, makeSecret } from '../rules/random-secret.ts'
-import { type Client, passkeyRequired, type Session, toClient } from '../session/session.ts'
+import { type Client, organisationInactive, passkeyRequired, type Session, toClient } from '../session/session.ts'
 import type { HashPassword } from '../user/password.ts'
 import { checkDetails, checkPassword, type User } from '../user/user.ts'
 
@@ -90,7 +90,7 @@ export async function useSignInLink(
   const secretHash = hashSecret(secret)
   const link = await links.find(secretHash, signal)
   if (!link) throw linkInvalid()
-  if (!link.isOrganisationActive) throw new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'your organisation is inactive')
+  if (!link.isOrganisationActive) throw organisationInactive()
   const trimmedEmail = email?.trim()
   requireValid([
     ...checkDetails({

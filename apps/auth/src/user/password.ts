@@ -1,6 +1,7 @@
 import { hash, verify } from '@node-rs/argon2'
 import { createFairQueue } from '@vitascope/concurrency'
 import { DomainError } from '@vitascope/errors'
+import { PASSWORD_COST } from '@vitascope/security'
 
 /** Returns the argon2id hash that is stored in place of a password. Throws PASSWORDS_BUSY if the queue is full. */
 export type HashPassword = (password: string, signal: AbortSignal) => Promise<string>
@@ -23,12 +24,9 @@ export function createPasswordHasher(computeHash: (password: string) => Promise<
   return (password, signal) => queue.run('', () => computeHash(password), signal)
 }
 
-/**
- * Parameters of the OWASP password storage cheat sheet: 19 MiB, two passes, one lane. The default
- * algorithm of the package is argon2id.
- */
+/** The default algorithm of the package is argon2id. */
 function argon2id(password: string): Promise<string> {
-  return hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
+  return hash(password, PASSWORD_COST)
 }
 
 /** Returns whether a password belongs to a stored hash. Without a hash it takes the same time, and returns false. */

@@ -2,7 +2,6 @@ import type { Handlers, UserKind } from '@vitascope/grpc'
 import { type User as UserMessage, type UserServiceService, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
 import { pageById, readMask } from '@vitascope/request'
 import { MAX_ROWS, messageSize } from '../rules/page-size.ts'
-import type { HashPassword } from './password.ts'
 import {
   type Choice,
   createUser,
@@ -14,6 +13,7 @@ import {
   type UserStatus as Status,
   type User,
   type UserChangeInput,
+  type UserChangeSteps,
   type UserStore,
   updateUser,
 } from './user.ts'
@@ -26,7 +26,7 @@ const TYPES = {
 const STATUSES = { invited: UserStatus.USER_STATUS_INVITED, active: UserStatus.USER_STATUS_ACTIVE } as const
 const CHANGEABLE = ['first_name', 'last_name', 'email', 'user_type', 'status', 'telephone_land', 'password'] as const
 
-export function userHandlers(users: UserStore, hashPassword: HashPassword): Handlers<typeof UserServiceService> {
+export function userHandlers(users: UserStore, steps: UserChangeSteps): Handlers<typeof UserServiceService> {
   return {
     async getUser({ userId }, call) {
       return { user: toUserMessage(await getUser(users, userId, call)) }
@@ -58,11 +58,11 @@ export function userHandlers(users: UserStore, hashPassword: HashPassword): Hand
         invitedByUserId: user?.invitedByUserId,
         password,
       }
-      return { user: toUserMessage(await createUser(users, hashPassword, input, call)) }
+      return { user: toUserMessage(await createUser(users, steps.hashPassword, input, call)) }
     },
     async updateUser({ user, updateMask, password }, call) {
       const change = toChange(user, password, readMask(updateMask, CHANGEABLE))
-      return { user: toUserMessage(await updateUser(users, hashPassword, { userId: user?.userId ?? '', input: change }, call)) }
+      return { user: toUserMessage(await updateUser(users, steps, { userId: user?.userId ?? '', input: change }, call)) }
     },
     async deleteUser({ userId }, call) {
       await deleteUser(users, userId, call)

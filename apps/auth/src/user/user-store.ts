@@ -20,37 +20,39 @@ export interface UserRow {
   update_time: Date
 }
 
-/** All columns except the password. */
-export const USER_COLUMNS = [
+const COLUMNS = [
   ...['user_id', 'organisation_id', 'first_name', 'last_name', 'email', 'user_type', 'status', 'telephone_land'],
   ...['invited_by_user_id', 'create_time', 'update_time'],
 ]
-const COLUMNS = USER_COLUMNS.join(', ')
+/** The columns of a user, without the password. */
+export const USER_COLUMNS = COLUMNS.join(', ')
+/** `USER_COLUMNS` of a statement in which the users are called `u`. */
+export const PREFIXED_USER_COLUMNS = COLUMNS.map((column) => `u.${column}`).join(', ')
 
 export function createUserStore(db: Db): UserStore {
   return {
     async find({ userId, scope }, signal) {
       signal.throwIfAborted()
       const [row] = await db.query<UserRow>(
-        `select ${COLUMNS} from users where user_id = $1 and ($2::bigint is null or organisation_id = $2)`,
+        `select ${USER_COLUMNS} from users where user_id = $1 and ($2::bigint is null or organisation_id = $2)`,
         [userId, scope],
       )
       return row && toUser(row)
     },
     async findByEmail(email, signal) {
       signal.throwIfAborted()
-      const [row] = await db.query<UserRow>(`select ${COLUMNS} from users where lower(email) = lower($1)`, [email])
+      const [row] = await db.query<UserRow>(`select ${USER_COLUMNS} from users where lower(email) = lower($1)`, [email])
       return row && toUser(row)
     },
     async findAll(userIds, signal) {
       signal.throwIfAborted()
-      const rows = await db.query<UserRow>(`select ${COLUMNS} from users where user_id = any ($1::bigint[])`, [userIds])
+      const rows = await db.query<UserRow>(`select ${USER_COLUMNS} from users where user_id = any ($1::bigint[])`, [userIds])
       return rows.map(toUser)
     },
     async list(organisationId, { limit, after, skip }, signal) {
       signal.throwIfAborted()
       const rows = await db.query<UserRow>(
-        `select ${COLUMNS} from users where organisation_id = $1 and user_id > $2 order by user_id offset $3 limit $4`,
+        `select ${USER_COLUMNS} from users where organisation_id = $1 and user_id > $2 order by user_id offset $3 limit $4`,
         [organisationId, after, skip, limit],
       )
       if (rows.length === 0 && !(await organisationExists(db.query, organisationId))) return undefined
@@ -63,7 +65,7 @@ export function createUserStore(db: Db): UserStore {
           const [row] = await tx.query<UserRow>(
             `insert into users (organisation_id, first_name, last_name, email, user_type, status, telephone_land, invited_by_user_id,
                password_hash)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${COLUMNS}`,
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${USER_COLUMNS}`,
             [
               user.organisationId,
               user.firstName,
@@ -79,12 +81,16 @@ export function createUserStore(db: Db): UserStore {
           return toUser(row as UserRow)
         }),
       ),
-    update: ({ userId, scope }, change, checkAllowed, signal) =>
+    async isProvisioned(userId, signal) {
+      signal.throwIfAborted()
+      return isProvisioned(db.query, userId)
+    },
+    update: ({ userId, scope, keptSessionId }, change, checkAllowed, signal) =>
       withEmailConflict(
         db.transaction(async ({ query }) => {
           if (change.userType !== undefined) await lockSystemUsers(query)
           const [row] = await query<UserRow>(
-            `select ${COLUMNS} from users where user_id = $1 and ($2::bigint is null or organisation_id = $2) for no key update`,
+            `select ${USER_COLUMNS} from users where user_id = $1 and ($2::bigint is null or organisation_id = $2) for no key update`,
             [userId, scope],
           )
           if (!row) return undefined
@@ -95,11 +101,11 @@ export function createUserStore(db: Db): UserStore {
           const [updated] = await query<UserRow>(
             `update users set first_name = $2, last_name = $3, email = $4, user_type = $5, status = $6, telephone_land = $7,
                password_hash = coalesce($8, password_hash), update_time = now()
-             where user_id = $1 returning ${COLUMNS}`,
+             where user_id = $1 returning ${USER_COLUMNS}`,
             [userId, after.firstName, after.lastName, after.email, after.userType, after.status, after.telephoneLand, change.passwordHash],
           )
           if (after.userType !== before.userType) await notifyKeyChange(query, 'user_id = $1', [userId])
-          if (change.passwordHash !== undefined) await revokeSessions(query, userId)
+          if (change.passwordHash !== undefined) await revokeSessions(query, userId, keptSessionId)
           // A mail to the old address, or from before the new password, must not give access.
           if (change.passwordHash !== undefined || after.email !== before.email)
             await query('delete from sign_in_link where user_id = $1', [userId])
@@ -117,6 +123,11 @@ export function createUserStore(db: Db): UserStore {
         return true
       }, signal),
   }
+}
+
+/** Whether a sign-in at an identity provider created the user. */
+export async function isProvisioned(query: Query, userId: string): Promise<boolean> {
+  return (await query('select from oidc_identity where user_id = $1 and is_provisioned limit 1', [userId])).length > 0
 }
 
 /** Serialises the removal of system users, so that two transactions cannot remove the last two. */

@@ -42,12 +42,15 @@ export interface UserStore {
   list(organisationId: string, page: PagePosition, signal: AbortSignal): Promise<User[] | undefined>
   /** Stores a user. Throws EMAIL_TAKEN and ORGANISATION_NOT_FOUND. */
   create(user: NewUser, call: Call): Promise<User>
+  /** Returns whether a sign-in at an identity provider created the user. The provider then decides how it signs in. */
+  isProvisioned(userId: string, signal: AbortSignal): Promise<boolean>
   /**
-   * Changes a user. `checkAllowed` receives the locked user and throws if the change is forbidden.
-   * Returns undefined if the user does not exist. Throws EMAIL_TAKEN and LAST_SYSTEM_USER.
+   * Changes a user. `checkAllowed` receives the locked user and throws if the change is forbidden. A new password ends all
+   * sessions of the user except `keptSessionId`. Returns undefined if the user does not exist. Throws EMAIL_TAKEN and
+   * LAST_SYSTEM_USER.
    */
   update(
-    key: { userId: string; scope: OrganisationScope },
+    key: { userId: string; scope: OrganisationScope; keptSessionId?: string },
     change: UserChange,
     checkAllowed: (user: User) => void,
     signal: AbortSignal,
@@ -158,23 +161,32 @@ export interface UserChangeInput {
   password?: string
 }
 
+/** Checks of a change of a user, and the hash of its password. */
+export interface UserChangeSteps {
+  hashPassword: HashPassword
+  /** Throws RECENT_SIGN_IN_REQUIRED if the session of the caller is too old to change how its user signs in. */
+  requireRecentSignIn: (call: Pick<Call, 'principal' | 'signal'>) => Promise<void>
+}
+
 export async function updateUser(
   users: UserStore,
-  hashPassword: HashPassword,
+  { hashPassword, requireRecentSignIn }: UserChangeSteps,
   { userId, input }: { userId: string; input: UserChangeInput },
   { principal, signal }: Call,
 ): Promise<User> {
   const scope = requireSuperUser(principal)
   const user = isId(userId) ? await users.find({ userId, scope }, signal) : undefined
   if (!user) throw notFound('user', userId)
-  const changesRights = input.userType !== undefined || input.status !== undefined
-  if (changesRights && principal.kind === 'user' && principal.userId === userId) {
+  const isOwn = principal.kind === 'user' && principal.userId === userId
+  if (isOwn && (input.userType !== undefined || input.status !== undefined)) {
     throw new DomainError('forbidden', 'OWN_RIGHTS', 'a user cannot change its own type or status')
   }
+  if (isOwn && (input.password !== undefined || input.email !== undefined)) await requireRecentSignIn({ principal, signal })
   const checkAllowed = (user: User) => {
     if (scope !== undefined && (user.userType === 'system' || input.userType === 'system')) throw systemOnly()
   }
   checkAllowed(user)
+  if (input.password !== undefined && (await users.isProvisioned(userId, signal))) throw passwordNotAllowed()
 
   const { password, userType, status, ...texts } = input
   const change: UserChange = { ...texts, ...(texts.email !== undefined && { email: texts.email.trim() }) }
@@ -217,6 +229,15 @@ export function checkDetails({ firstName, lastName, email, telephoneLand, userTy
 
 export function checkPassword(password: string | undefined): FieldError[] {
   return password === undefined ? [] : checkText('password', password, { min: 8, max: 128 })
+}
+
+/** Error of a new password for a user that a sign-in at an identity provider created. */
+export function passwordNotAllowed(): DomainError {
+  return new DomainError(
+    'failed_precondition',
+    'PASSWORD_NOT_ALLOWED',
+    'an identity provider decides how this user signs in; change the password there',
+  )
 }
 
 function toValidChoice<Kind extends string>(choice: Choice<Kind>): Kind | undefined {
