@@ -65,7 +65,7 @@ test('jobs that were accepted before a SIGKILL reach encoding once each, and the
   const presentations = channel.client(PresentationServiceService)
   const slides: string[] = []
   for (let i = 0; i < 10; i++) {
-    const file = { filename: 'a.pdf', sourceObject: `upload/1/crash-${i}`, sourceBytes: 10 }
+    const file = { filename: 'a.pdf', sourceObject: `upload/1/crash-${i}`, sourceBytes: 10, uploadId: '' }
     slides.push(
       (await presentations.addSlides({ presentationId: '', organisationId: '1', userId: '7', ...file }, serviceCall('test', 'r'))).jobId,
     )

@@ -67,7 +67,7 @@ const add = (more: Partial<Parameters<typeof request.presentations.addSlides>[0]
   request.presentations.addSlides(
     {
       ...{ presentationId: '', organisationId: '1', userId: '71', filename: 'launch.v2.pdf' },
-      ...{ sourceObject: `upload/1/s${objects++}`, sourceBytes: 10, ...more },
+      ...{ sourceObject: `upload/1/s${objects++}`, sourceBytes: 10, uploadId: '', ...more },
     },
     call,
   )

@@ -67,7 +67,7 @@ async function changePlaybackKeys(): Promise<void> {
   const keys = createPlaybackKeyStore(catalogue.db)
   const publicKey = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const { keyId } = await keys.create(checkNewKey({ organisationId, name: 'site', active: true, publicKey }), createCall())
-  await keys.update({ scope: organisationId, keyId }, (now) => ({ ...now, name: 'shop' }))
+  await keys.update({ scope: organisationId, keyId }, (current) => ({ ...current, name: 'shop' }))
   await keys.remove({ scope: organisationId, keyId })
 }
 

@@ -34,7 +34,7 @@ const buildCaption = (more: Partial<NewCaption> = {}): NewCaption => ({
 const create = (more: Partial<NewCaption> = {}, scope: string | null = '1', call = createCall()) =>
   captions.create({ scope, mediaId }, buildCaption(more), call)
 const update = (captionId: string, fields: Partial<CaptionFields>, lines?: CaptionLine[], scope: string | null = '1') =>
-  captions.update({ scope, captionId }, { change: (now) => ({ ...now, ...fields }), userId: '8', lines })
+  captions.update({ scope, captionId }, { change: (current) => ({ ...current, ...fields }), userId: '8', lines })
 const listCaptions = async () => (await catalogue.videos.find('1', videoId))?.captions
 const readTexts = async (captionId: string) => (await captions.read({ scope: '1', captionId }))?.lines.map(({ text }) => text)
 

@@ -47,7 +47,7 @@ export interface NewCaption {
 }
 
 export interface CaptionChanges {
-  change: (now: CaptionFields) => CaptionFields
+  change: (current: CaptionFields) => CaptionFields
   userId: string
   lines: readonly CaptionLine[] | undefined
 }
@@ -106,20 +106,20 @@ export function createCaptionStore(db: Db): CaptionStore {
         const after = change(before)
         // Lock order: media before captions, as everywhere.
         if (after.mediaId !== before.mediaId) await requireBelowLimit(tx, { scope: before.organisationId, mediaId: after.mediaId })
-        const now = await readCaption(tx, key, 'for update')
-        const { mediaId, title, language } = change(now)
+        const current = await readCaption(tx, key, 'for update')
+        const { mediaId, title, language } = change(current)
         if (mediaId !== after.mediaId)
           throw new DomainError('conflict', 'CAPTION_CHANGED', 'the captions were moved by another request; try again')
         const [row] = await tx.query<CaptionRow>(
           `update caption set media_id = $2, title = $3, language = $4, last_modified_by_user_id = $5, update_time = clock_timestamp(),
              revision = revision + $6 ${lines ? ', plain_text = $7' : ''}
            where caption_id = $1 returning ${COLUMNS}`,
-          [now.captionId, mediaId, title, language, userId, ...(lines ? [1, toSearchableText(lines)] : [0])],
+          [current.captionId, mediaId, title, language, userId, ...(lines ? [1, toSearchableText(lines)] : [0])],
         )
-        if (!row) throw new Error(`captions ${now.captionId} disappeared while they were locked`)
+        if (!row) throw new Error(`captions ${current.captionId} disappeared while they were locked`)
         if (lines) {
-          await tx.query('delete from caption_line where caption_id = $1', [now.captionId])
-          await insertLines(tx, now.captionId, lines)
+          await tx.query('delete from caption_line where caption_id = $1', [current.captionId])
+          await insertLines(tx, current.captionId, lines)
         }
         return toCaption(row)
       }, signal),

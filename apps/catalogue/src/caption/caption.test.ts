@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { checkCaption, mergeCaption } from './caption.ts'
 
-const now = { mediaId: '5', title: 'English', language: 'en' }
+const current = { mediaId: '5', title: 'English', language: 'en' }
 
 test.each([
   ['a title of 255 characters', { title: 'x'.repeat(255) }, []],
@@ -18,13 +18,13 @@ test.each([
   ['a language that is not a code', { language: 'not a code' }, ['language']],
   ['an empty title and an invalid language', { title: '', language: 'x' }, ['title', 'language']],
 ])('validates %s', (_, overrides, fields) => {
-  expect(checkCaption({ ...now, ...overrides }).map(({ field }) => field)).toEqual(fields)
+  expect(checkCaption({ ...current, ...overrides }).map(({ field }) => field)).toEqual(fields)
 })
 
 test('only the fields of the update mask change', () => {
   const input = { mediaId: '6', title: 'Deutsch', language: 'de' }
-  expect(mergeCaption(now, input, ['title'])).toEqual({ ...now, title: 'Deutsch' })
-  expect(mergeCaption(now, input, ['title', 'language', 'media_id'])).toEqual(input)
-  expect(mergeCaption(now, input, [])).toEqual(now)
-  expect(() => mergeCaption(now, input, ['organisation_id'])).toThrow('update_mask')
+  expect(mergeCaption(current, input, ['title'])).toEqual({ ...current, title: 'Deutsch' })
+  expect(mergeCaption(current, input, ['title', 'language', 'media_id'])).toEqual(input)
+  expect(mergeCaption(current, input, [])).toEqual(current)
+  expect(() => mergeCaption(current, input, ['organisation_id'])).toThrow('update_mask')
 })

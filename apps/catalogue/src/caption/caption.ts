@@ -40,9 +40,9 @@ export function checkCaption({ title, language }: Pick<CaptionFields, 'title' | 
   return problems
 }
 
-/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field. */
-export function mergeCaption(now: CaptionFields, input: CaptionFields, mask: readonly string[]): CaptionFields {
-  const { fields, problems } = applyMask(now, input, mask, PATHS)
+/** Returns the fields `current` with the masked fields of `input`. Throws `invalid` with every invalid field. */
+export function mergeCaption(current: CaptionFields, input: CaptionFields, mask: readonly string[]): CaptionFields {
+  const { fields, problems } = applyMask(current, input, mask, PATHS)
   requireValid([...problems, ...checkCaption(fields)])
   return fields
 }

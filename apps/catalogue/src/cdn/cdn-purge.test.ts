@@ -44,7 +44,7 @@ test('a protected, disabled or deleted video is purged in the transaction of the
   const { videoId, mediaId } = await database.play()
   const first = await readVersion(videoId)
   const update = (fields: { tokenRequired?: boolean; enabled?: boolean; title?: string }) =>
-    database.videos.update({ scope: null, videoId }, '7', (now) => ({ ...now, ...fields }))
+    database.videos.update({ scope: null, videoId }, '7', (current) => ({ ...current, ...fields }))
   expect(await collect(() => update({ title: 'other' }))).toEqual([])
   expect(await collect(() => update({ tokenRequired: true }))).toEqual([{ videoId, version: first }])
   const second = await readVersion(videoId)
@@ -66,9 +66,23 @@ test('a replaced set is purged when it is no longer available, or when the video
   const second = await readVersion(videoId)
   await replace(second)
   const third = await readVersion(videoId)
-  const protect = () => database.videos.update({ scope: null, videoId }, '7', (now) => ({ ...now, tokenRequired: true }))
+  const protect = () => database.videos.update({ scope: null, videoId }, '7', (current) => ({ ...current, tokenRequired: true }))
   const purged = (await collect(protect)).map(({ version }) => version)
   expect(purged.sort()).toEqual([second, third].sort())
+})
+
+test('the purge of a version does not wait for those of other versions of the video', async () => {
+  const { videoId } = await database.play()
+  const version = await readVersion(videoId)
+  await database.db.query(`insert into delivery_set values ($1, 'earlier', 1, 'media/1/1', now() + interval '1 hour')`, [videoId])
+  await database.db.query(`delete from outbox where topic = 'cdn_purge'`)
+  await database.videos.update({ scope: null, videoId }, '7', (current) => ({ ...current, tokenRequired: true }))
+  // The outbox sends a message after the earlier ones of its key.
+  const firstMessages = await database.db.query<{ payload: Payload }>(
+    `select distinct on (key) payload from outbox where topic = 'cdn_purge' order by key, outbox_id`,
+  )
+  const firstPasses = firstMessages.map(({ payload }) => `${payload.version} ${payload.pass}`)
+  expect(firstPasses.sort()).toEqual(['earlier 1', `${version} 1`].sort())
 })
 
 test('a rolled-back change purges nothing', async () => {
@@ -96,7 +110,7 @@ test('calls are signed, and repeated while the receiver fails or does not respon
   const outbox = createOutbox({ db: database.db, handlers: cdnPurgeHandlers({ url, secret: SECRET }, metrics, testLog), log: testLog })
   const { videoId } = await database.play()
   const version = await readVersion(videoId)
-  await collect(() => database.videos.update({ scope: null, videoId }, '7', (now) => ({ ...now, enabled: false })))
+  await collect(() => database.videos.update({ scope: null, videoId }, '7', (current) => ({ ...current, enabled: false })))
   // Messages to encoding have no handler here.
   await database.db.query(`delete from outbox where topic <> 'cdn_purge'`)
   outbox.start()
@@ -119,7 +133,7 @@ test('calls are signed, and repeated while the receiver fails or does not respon
 test('without a URL, messages are dropped', async () => {
   const outbox = createOutbox({ db: database.db, handlers: cdnPurgeHandlers(undefined, createMetrics('test'), testLog), log: testLog })
   const { videoId } = await database.play()
-  await collect(() => database.videos.update({ scope: null, videoId }, '7', (now) => ({ ...now, enabled: false })))
+  await collect(() => database.videos.update({ scope: null, videoId }, '7', (current) => ({ ...current, enabled: false })))
   await database.db.query(`delete from outbox where topic <> 'cdn_purge'`)
   outbox.start()
   await waitFor(async () => (await database.db.query('select from outbox')).length === 0, { timeout: 30_000 })

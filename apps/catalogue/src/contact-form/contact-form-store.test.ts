@@ -24,7 +24,7 @@ const sent = { videoId: '', name: 'Ada', companyName: '', email: 'ada@example.or
 const everything = { after: '0', limit: 1_000, skip: 0 }
 const videoWith = async (contactFormId: string) => {
   const { videoId } = await catalogue.upload()
-  await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, contactFormId }))
+  await catalogue.videos.update({ scope: '1', videoId }, '7', (current) => ({ ...current, contactFormId }))
   return videoId
 }
 const findShownForm = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.contactFormId
@@ -69,7 +69,7 @@ describe('a video', () => {
     expect(await findShownForm(videoId)).toBe(contactFormId)
     await forms.remove({ scope: '1', contactFormId })
     expect(await findShownForm(videoId)).toBe('')
-    await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title: 'Still to be changed' }))
+    await catalogue.videos.update({ scope: '1', videoId }, '7', (current) => ({ ...current, title: 'Still to be changed' }))
     await expect(videoWith(contactFormId)).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
   })
   test('cannot have a form of another organisation', async () => {

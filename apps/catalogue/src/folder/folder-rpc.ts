@@ -32,7 +32,7 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
       const { userId } = requireUser(principal)
       if (!input) throw notFound('folder', '')
       const key = toKey(principal, input.folderId, input.organisationId)
-      return folders.update(key, userId, (now) => mergeFolder(now, input, updateMask), signal)
+      return folders.update(key, userId, (current) => mergeFolder(current, input, updateMask), signal)
     },
     async deleteFolder({ folderId, organisationId }, { principal, signal }) {
       return { folder: await folders.remove(toKey(principal, folderId, organisationId), signal) }

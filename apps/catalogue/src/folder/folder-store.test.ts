@@ -36,7 +36,7 @@ describe('a folder', () => {
     await create({ name: 'Same', organisationId: '2' })
     await expect(create({ name: 'Same' })).rejects.toMatchObject({ kind: 'exists', reason: 'FOLDER_EXISTS' })
     const key = await createFolderKey()
-    const rename = folders.update(key, '8', (now) => ({ ...now, name: 'Same' }))
+    const rename = folders.update(key, '8', (current) => ({ ...current, name: 'Same' }))
     await expect(rename).rejects.toMatchObject({ kind: 'exists', reason: 'FOLDER_EXISTS' })
   })
   test('is created once by 20 concurrent calls with the same name', async () => {
@@ -45,13 +45,13 @@ describe('a folder', () => {
   })
   test('is renamed by one of many concurrent calls with the same new name', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => createFolderKey()))
-    const results = await Promise.allSettled(keys.map((key) => folders.update(key, '8', (now) => ({ ...now, name: 'Wanted' }))))
+    const results = await Promise.allSettled(keys.map((key) => folders.update(key, '8', (current) => ({ ...current, name: 'Wanted' }))))
     expect(listOutcomes(results)).toEqual([...Array(7).fill('FOLDER_EXISTS'), 'done'])
   })
   test('is returned with its previous state when it is updated', async () => {
     const created = await create({ description: 'old' })
     const key = { scope: null, folderId: created.folderId }
-    const { folder, previous } = await folders.update(key, '8', (now) => ({ ...now, name: created.name, description: 'new' }))
+    const { folder, previous } = await folders.update(key, '8', (current) => ({ ...current, name: created.name, description: 'new' }))
     expect(previous).toEqual(created)
     expect(folder).toMatchObject({ description: 'new', createdByUserId: '7', lastModifiedByUserId: '8', createTime: created.createTime })
   })
@@ -65,7 +65,7 @@ describe('a folder', () => {
     const { videoId } = await catalogue.upload()
     const key = { scope: '2', folderId }
     const expectedError = { kind: 'not_found', reason: 'FOLDER_NOT_FOUND' }
-    await expect(folders.update(key, '8', (now) => now)).rejects.toMatchObject(expectedError)
+    await expect(folders.update(key, '8', (current) => current)).rejects.toMatchObject(expectedError)
     await expect(folders.remove(key)).rejects.toMatchObject(expectedError)
     await expect(folders.videos(key, all)).rejects.toMatchObject(expectedError)
     await expect(folders.addVideo(key, videoId, createCall())).rejects.toMatchObject(expectedError)
@@ -131,7 +131,7 @@ test('a folder has the current titles and states of its videos, also of videos t
   const key = await createFolderKey()
   const uploads = await Promise.all(Array.from({ length: 30 }, (_, i) => catalogue.upload({ title: `Before ${i}` })))
   const rename = ({ videoId }: { videoId: string }, title: string) =>
-    catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title }))
+    catalogue.videos.update({ scope: '1', videoId }, '7', (current) => ({ ...current, title }))
   await Promise.all(uploads.flatMap((upload, i) => [rename(upload, `After ${i}`), folders.addVideo(key, upload.videoId, createCall())]))
   const compareCopies = () =>
     catalogue.db.query<{ same: boolean }>(

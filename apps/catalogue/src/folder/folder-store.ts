@@ -27,7 +27,7 @@ export interface FolderStore {
   update(
     key: FolderKey,
     byUserId: string,
-    change: (now: Folder) => FolderFields,
+    change: (current: Folder) => FolderFields,
     signal?: AbortSignal,
   ): Promise<{ folder: Folder; previous: Folder }>
   /** Deletes the folder and returns it. Its videos are not deleted. */

@@ -31,9 +31,9 @@ export function checkFolder(fields: FolderFields): FolderFields {
   return fields
 }
 
-/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field. */
-export function mergeFolder(now: FolderFields, input: FolderFields, mask: readonly string[]): FolderFields {
-  const { fields, problems } = applyMask(now, input, mask, PATHS)
+/** Returns the fields `current` with the masked fields of `input`. Throws `invalid` with every invalid field. */
+export function mergeFolder(current: FolderFields, input: FolderFields, mask: readonly string[]): FolderFields {
+  const { fields, problems } = applyMask(current, input, mask, PATHS)
   requireValid(problems)
   return checkFolder(fields)
 }

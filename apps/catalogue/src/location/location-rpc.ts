@@ -2,7 +2,7 @@ import { invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { requireUser } from '@vitascope/principal'
 import type { ListVideosByPlaceRequest, LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
-import { checkText, toPageSize } from '@vitascope/request'
+import { checkText, toTokenPage } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import type { PlacedVideoStore } from './placed-video-store.ts'
@@ -32,8 +32,8 @@ export function locationHandlers({ postcodes, videos, organisations }: LocationP
     },
     async listVideosByPlace(request, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
-      const size = toPageSize(request, MAX_PAGE_SIZE)
-      return videos.page({ organisationId, ...readPlaceFilter(request) }, { size, token: request.pageToken, skip: request.skip }, signal)
+      const page = toTokenPage(request, MAX_PAGE_SIZE)
+      return videos.page({ organisationId, ...readPlaceFilter(request) }, page, signal)
     },
   }
 

@@ -1,4 +1,5 @@
 import type { Db } from '@vitascope/postgres'
+import type { TokenPage } from '@vitascope/request'
 import { readTimeToken, writeTimeToken } from '../rules/time-token.ts'
 import type { Location } from '../video/video-values.ts'
 
@@ -19,7 +20,7 @@ export interface PlacedVideoStore {
   /** Returns the videos of an organisation that have a country or city (case-insensitive), oldest first. */
   page(
     filter: { organisationId: string; field: 'country' | 'city'; name: string },
-    position: { size: number; token: string; skip: number },
+    page: TokenPage,
     signal?: AbortSignal,
   ): Promise<PlacedVideoPage>
 }

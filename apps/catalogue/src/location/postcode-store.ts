@@ -3,8 +3,9 @@ import type { PostcodePlace } from './postcode.ts'
 
 export interface PostcodeStore {
   /**
-   * Returns the place of a postcode key in `country`. If `country` is undefined, returns the place in the
-   * first country, by country code, that has the postcode.
+   * Returns the place of a postcode in `country` (ISO 3166-1 alpha-2). `key` is the result of
+   * `toPostcodeKey`. If `country` is undefined, returns the place in the first country, by country code,
+   * that has the postcode. Returns undefined if the postcode is unknown.
    */
   find(key: string, country: string | undefined, signal?: AbortSignal): Promise<PostcodePlace | undefined>
 }

@@ -11,17 +11,17 @@ export function metadataHandlers(metadata: MetadataStore): Handlers<typeof Metad
     async createMetadata({ videoId, entries }, call) {
       const { key, userId, isSystem } = readCaller(call.principal, videoId)
       checkEntries(entries, 'entries')
-      return { createTime: await metadata.change(key, userId, (now) => addEntries(now, entries, isSystem), call) }
+      return { createTime: await metadata.change(key, userId, (current) => addEntries(current, entries, isSystem), call) }
     },
     async updateMetadata({ videoId, changes }, { principal, signal }) {
       const { key, userId, isSystem } = readCaller(principal, videoId)
       checkEntries(changes, 'changes')
-      return { updateTime: await metadata.change(key, userId, (now) => changeEntries(now, changes, isSystem), { signal }) }
+      return { updateTime: await metadata.change(key, userId, (current) => changeEntries(current, changes, isSystem), { signal }) }
     },
     async deleteMetadata({ videoId, names }, { principal, signal }) {
       const { key, userId, isSystem } = readCaller(principal, videoId)
       checkNames(names)
-      return { deleteTime: await metadata.change(key, userId, (now) => removeEntries(now, names, isSystem), { signal }) }
+      return { deleteTime: await metadata.change(key, userId, (current) => removeEntries(current, names, isSystem), { signal }) }
     },
   }
 }

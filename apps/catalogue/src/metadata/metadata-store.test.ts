@@ -20,7 +20,7 @@ const createEntry = (name: string, more: Partial<MetadataEntry> = {}): MetadataE
   ...more,
 })
 const add = (videoId: string, entries: MetadataEntry[], call = createCall()) =>
-  metadata.change({ scope: '1', videoId }, '8', (now) => addEntries(now, entries, true), call)
+  metadata.change({ scope: '1', videoId }, '8', (current) => addEntries(current, entries, true), call)
 const findMetadata = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.metadata
 
 describe('metadata', () => {
@@ -37,8 +37,8 @@ describe('metadata', () => {
     const { videoId } = await catalogue.upload()
     await add(videoId, [createEntry('a'), createEntry('b'), createEntry('c')])
     const key = { scope: '1', videoId }
-    await metadata.change(key, '8', (now) => changeEntries(now, [{ name: 'b', value: 'new', private: true }], false), createCall())
-    await metadata.change(key, '8', (now) => removeEntries(now, ['a'], false), createCall())
+    await metadata.change(key, '8', (current) => changeEntries(current, [{ name: 'b', value: 'new', private: true }], false), createCall())
+    await metadata.change(key, '8', (current) => removeEntries(current, ['a'], false), createCall())
     expect(await findMetadata(videoId)).toEqual([createEntry('b', { value: 'new', private: true }), createEntry('c')])
   })
   test('of 100 entries of the maximum length is stored in one call', async () => {

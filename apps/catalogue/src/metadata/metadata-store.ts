@@ -8,7 +8,7 @@ export interface MetadataStore {
   change(
     key: VideoKey,
     byUserId: string,
-    change: (now: readonly MetadataEntry[]) => MetadataEntry[],
+    change: (current: readonly MetadataEntry[]) => MetadataEntry[],
     call: Pick<Call, 'idempotency' | 'signal'>,
   ): Promise<Date>
 }
@@ -25,8 +25,8 @@ export function createMetadataStore(db: Db): MetadataStore {
     async change(key, byUserId, change, call) {
       const updatedAtMs = await withIdempotency(db, call, jsonCodec<number>(), async (tx) => {
         const { videoId } = await lockVideo(tx, key)
-        const now = await readEntries(tx, videoId)
-        await saveEntries(tx, videoId, now, change(now))
+        const current = await readEntries(tx, videoId)
+        await saveEntries(tx, videoId, current, change(current))
         return (await recordChange(tx, videoId, byUserId)).getTime()
       })
       return new Date(updatedAtMs)

@@ -71,36 +71,39 @@ describe('adding', () => {
 })
 
 describe('changing', () => {
-  const now = [createEntry({ private: true }), createEntry({ name: 'bound', readOnly: true })]
+  const current = [createEntry({ private: true }), createEntry({ name: 'bound', readOnly: true })]
   test('affects the named entries only, and keeps their other properties', () => {
-    expect(changeEntries(now, [{ name: 'genre', value: 'show' }], false)).toEqual([createEntry({ value: 'show', private: true }), now[1]])
-    expect(changeEntries(now, [{ name: 'genre', value: '', private: false }], false)[0]).toEqual(createEntry({ value: '' }))
+    expect(changeEntries(current, [{ name: 'genre', value: 'show' }], false)).toEqual([
+      createEntry({ value: 'show', private: true }),
+      current[1],
+    ])
+    expect(changeEntries(current, [{ name: 'genre', value: '', private: false }], false)[0]).toEqual(createEntry({ value: '' }))
   })
   test('an unknown entry rejects the whole call', () => {
     const changes = [
       { name: 'genre', value: 'show' },
       { name: 'mood', value: 'x' },
     ]
-    expect(() => changeEntries(now, changes, true)).toThrow(rejection('METADATA_NOT_FOUND'))
+    expect(() => changeEntries(current, changes, true)).toThrow(rejection('METADATA_NOT_FOUND'))
   })
   test('an entry that is read-only, or making it read-only, requires a system user', () => {
-    expect(() => changeEntries(now, [{ name: 'bound', value: 'x' }], false)).toThrow(rejection('METADATA_READ_ONLY'))
-    expect(() => changeEntries(now, [{ name: 'genre', value: 'x', readOnly: true }], false)).toThrow(rejection('SYSTEM_ONLY'))
-    expect(changeEntries(now, [{ name: 'bound', value: 'x', readOnly: false }], true)[1]).toEqual(
+    expect(() => changeEntries(current, [{ name: 'bound', value: 'x' }], false)).toThrow(rejection('METADATA_READ_ONLY'))
+    expect(() => changeEntries(current, [{ name: 'genre', value: 'x', readOnly: true }], false)).toThrow(rejection('SYSTEM_ONLY'))
+    expect(changeEntries(current, [{ name: 'bound', value: 'x', readOnly: false }], true)[1]).toEqual(
       createEntry({ name: 'bound', value: 'x' }),
     )
   })
 })
 
 describe('removing', () => {
-  const now = [createEntry(), createEntry({ name: 'bound', readOnly: true })]
+  const current = [createEntry(), createEntry({ name: 'bound', readOnly: true })]
   test('deletes the named entries', () => {
-    expect(removeEntries(now, ['genre', 'genre'], false)).toEqual([now[1]])
-    expect(removeEntries(now, ['genre', 'bound'], true)).toEqual([])
+    expect(removeEntries(current, ['genre', 'genre'], false)).toEqual([current[1]])
+    expect(removeEntries(current, ['genre', 'bound'], true)).toEqual([])
   })
   test('fails as a whole for an unknown or read-only entry', () => {
-    expect(() => removeEntries(now, ['genre', '__proto__'], true)).toThrow(rejection('METADATA_NOT_FOUND'))
-    expect(() => removeEntries(now, ['genre', 'bound'], false)).toThrow(rejection('METADATA_READ_ONLY'))
+    expect(() => removeEntries(current, ['genre', '__proto__'], true)).toThrow(rejection('METADATA_NOT_FOUND'))
+    expect(() => removeEntries(current, ['genre', 'bound'], false)).toThrow(rejection('METADATA_READ_ONLY'))
   })
 })
 

@@ -44,28 +44,28 @@ export function checkNames(names: readonly string[]): void {
  * Returns the entries of a video with the new entries. Throws METADATA_EXISTS, METADATA_FULL or
  * SYSTEM_ONLY.
  */
-export function addEntries(now: readonly MetadataEntry[], newEntries: readonly MetadataEntry[], isSystem: boolean): MetadataEntry[] {
+export function addEntries(current: readonly MetadataEntry[], newEntries: readonly MetadataEntry[], isSystem: boolean): MetadataEntry[] {
   if (!isSystem) rejectNewReadOnly(newEntries)
-  const existingNames = new Set(now.map(({ name }) => name))
+  const existingNames = new Set(current.map(({ name }) => name))
   const repeatedNames = newEntries.filter(({ name }) => existingNames.has(name)).map(({ name }) => name)
   if (repeatedNames.length > 0) {
     throw new DomainError('exists', 'METADATA_EXISTS', `the video already has metadata with this name: ${formatNames(repeatedNames)}`)
   }
-  if (now.length + newEntries.length > MAX_ENTRIES) {
+  if (current.length + newEntries.length > MAX_ENTRIES) {
     throw new DomainError('failed_precondition', 'METADATA_FULL', `a video has at most ${MAX_ENTRIES} entries of metadata`)
   }
-  return [...now, ...newEntries]
+  return [...current, ...newEntries]
 }
 
 /**
  * Returns the entries of a video with the changes applied. Throws METADATA_NOT_FOUND,
  * METADATA_READ_ONLY or SYSTEM_ONLY.
  */
-export function changeEntries(now: readonly MetadataEntry[], changes: readonly MetadataChange[], isSystem: boolean): MetadataEntry[] {
+export function changeEntries(current: readonly MetadataEntry[], changes: readonly MetadataChange[], isSystem: boolean): MetadataEntry[] {
   if (!isSystem) rejectNewReadOnly(changes)
   const changesByName = new Map(changes.map((change) => [change.name, change]))
-  rejectForbiddenChanges(now, [...changesByName.keys()], isSystem)
-  return now.map((entry) => {
+  rejectForbiddenChanges(current, [...changesByName.keys()], isSystem)
+  return current.map((entry) => {
     const change = changesByName.get(entry.name)
     if (!change) return entry
     return { ...entry, value: change.value, private: change.private ?? entry.private, readOnly: change.readOnly ?? entry.readOnly }
@@ -76,10 +76,10 @@ export function changeEntries(now: readonly MetadataEntry[], changes: readonly M
  * Returns the entries of a video without the entries in `names`. Throws METADATA_NOT_FOUND or
  * METADATA_READ_ONLY.
  */
-export function removeEntries(now: readonly MetadataEntry[], names: readonly string[], isSystem: boolean): MetadataEntry[] {
-  rejectForbiddenChanges(now, names, isSystem)
+export function removeEntries(current: readonly MetadataEntry[], names: readonly string[], isSystem: boolean): MetadataEntry[] {
+  rejectForbiddenChanges(current, names, isSystem)
   const removed = new Set(names)
-  return now.filter(({ name }) => !removed.has(name))
+  return current.filter(({ name }) => !removed.has(name))
 }
 
 function checkCount(count: number, field: string): FieldError[] {
@@ -111,8 +111,8 @@ function rejectNewReadOnly(entries: readonly MetadataChange[]): void {
   }
 }
 
-function rejectForbiddenChanges(now: readonly MetadataEntry[], names: readonly string[], isSystem: boolean): void {
-  const entriesByName = new Map(now.map((entry) => [entry.name, entry]))
+function rejectForbiddenChanges(current: readonly MetadataEntry[], names: readonly string[], isSystem: boolean): void {
+  const entriesByName = new Map(current.map((entry) => [entry.name, entry]))
   const missingNames = names.filter((name) => !entriesByName.has(name))
   if (missingNames.length > 0) throw notFound('metadata', formatNames(missingNames))
   const readOnlyNames = names.filter((name) => entriesByName.get(name)?.readOnly)

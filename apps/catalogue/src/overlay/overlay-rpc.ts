@@ -42,9 +42,9 @@ export function overlayHandlers(overlays: OverlayStore, organisations: Organisat
       if (!input) throw notFound('overlay', '')
       const fields = fromMessage(input)
       const newMediaId = updateMask.includes('media_id') && isId(fields.mediaId) ? fields.mediaId : ''
-      const change = (now: Overlay) => {
-        requireUnchanged(call, now.updateTime)
-        return mergeOverlay(now, fields, updateMask)
+      const change = (current: Overlay) => {
+        requireUnchanged(call, current.updateTime)
+        return mergeOverlay(current, fields, updateMask)
       }
       const updated = updateMask.length === 0 ? await overlays.find(key, signal) : await overlays.update(key, newMediaId, change, signal)
       if (!updated) throw notFound('overlay', key.overlayId)

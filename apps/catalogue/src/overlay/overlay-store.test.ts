@@ -60,7 +60,7 @@ describe('an overlay', () => {
     await create({ title: 'Second' })
     await create({ title: 'Elsewhere', mediaId: '' })
     expect((await listOverlays())?.map(({ title }) => title)).toEqual(['First', 'Second'])
-    await overlays.update({ scope: '1', overlayId }, '', (now) => ({ ...now, disabled: true }))
+    await overlays.update({ scope: '1', overlayId }, '', (current) => ({ ...current, disabled: true }))
     expect((await listOverlays())?.map(({ title }) => title)).toEqual(['Second'])
     const titles = (await overlays.list('1', { after: '0', limit: 100, skip: 0 })).map(({ title }) => title)
     expect(titles).toContain('Elsewhere')
@@ -86,14 +86,14 @@ describe('a media', () => {
     expect(errors).toEqual(Array(15).fill('OVERLAYS_FULL'))
     expect(await listOverlays()).toHaveLength(25)
     const { overlayId } = await create({ mediaId: '' })
-    await expect(overlays.update({ scope: '1', overlayId }, mediaId, (now) => ({ ...now, mediaId }))).rejects.toMatchObject({
+    await expect(overlays.update({ scope: '1', overlayId }, mediaId, (current) => ({ ...current, mediaId }))).rejects.toMatchObject({
       reason: 'OVERLAYS_FULL',
     })
   })
   test('of another organisation is not found', async () => {
     const { overlayId } = await create({ mediaId: '' }, '2')
     await expect(create({}, '2')).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
-    const move = (scope: string | null) => overlays.update({ scope, overlayId }, mediaId, (now) => ({ ...now, mediaId }))
+    const move = (scope: string | null) => overlays.update({ scope, overlayId }, mediaId, (current) => ({ ...current, mediaId }))
     await expect(move('2')).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
     await expect(move(null)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
     expect((await create({}, null)).organisationId).toBe('1')
@@ -107,7 +107,7 @@ test('an overlay of another organisation is not found', async () => {
     { scope: '1', overlayId: '999999999' },
   ]) {
     expect(await overlays.find(key)).toBeUndefined()
-    await expect(overlays.update(key, '', (now) => now)).rejects.toMatchObject({ reason: 'OVERLAY_NOT_FOUND' })
+    await expect(overlays.update(key, '', (current) => current)).rejects.toMatchObject({ reason: 'OVERLAY_NOT_FOUND' })
     await expect(overlays.remove(key)).rejects.toMatchObject({ reason: 'OVERLAY_NOT_FOUND' })
   }
   await overlays.remove({ scope: '1', overlayId })

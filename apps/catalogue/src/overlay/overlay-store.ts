@@ -29,7 +29,7 @@ export interface OverlayStore {
    * Locks the overlay and stores the fields that `change` returns. `mediaId` is the media to
    * which the overlay is moved. It is empty if the request does not change the media.
    */
-  update(key: OverlayKey, mediaId: string, change: (now: Overlay) => OverlayFields, signal?: AbortSignal): Promise<Overlay>
+  update(key: OverlayKey, mediaId: string, change: (current: Overlay) => OverlayFields, signal?: AbortSignal): Promise<Overlay>
   remove(key: OverlayKey, signal?: AbortSignal): Promise<void>
 }
 

@@ -61,10 +61,10 @@ describe('an overlay', () => {
     expect(findInvalidFields(times)).toEqual(['during'])
   })
   test('changes the fields in the mask, and always both times', () => {
-    const now = createOverlay({ title: 'Old', startSeconds: 1, endSeconds: 2, atEnd: true })
-    const after = mergeOverlay(now, createOverlay({ title: 'New', disabled: true }), ['title', 'during'])
-    expect(after).toEqual({ ...now, title: 'New', startSeconds: undefined, endSeconds: undefined })
-    expect(() => mergeOverlay(now, now, ['organisation_id'])).toThrow('update_mask')
+    const current = createOverlay({ title: 'Old', startSeconds: 1, endSeconds: 2, atEnd: true })
+    const after = mergeOverlay(current, createOverlay({ title: 'New', disabled: true }), ['title', 'during'])
+    expect(after).toEqual({ ...current, title: 'New', startSeconds: undefined, endSeconds: undefined })
+    expect(() => mergeOverlay(current, current, ['organisation_id'])).toThrow('update_mask')
   })
 })
 

@@ -59,9 +59,9 @@ const PATHS = new Map<string, readonly (keyof OverlayFields)[]>([
   ['height', ['height']],
 ])
 
-/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field. */
-export function mergeOverlay(now: OverlayFields, input: OverlayFields, mask: readonly string[]): OverlayFields {
-  const { fields, problems } = applyMask(now, input, mask, PATHS)
+/** Returns the fields `current` with the masked fields of `input`. Throws `invalid` with every invalid field. */
+export function mergeOverlay(current: OverlayFields, input: OverlayFields, mask: readonly string[]): OverlayFields {
+  const { fields, problems } = applyMask(current, input, mask, PATHS)
   requireValid([...problems, ...checkFields(fields)])
   return fields
 }

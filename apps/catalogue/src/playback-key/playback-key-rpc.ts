@@ -28,7 +28,7 @@ export function playbackKeyHandlers(keys: PlaybackKeyStore, organisations: Organ
     async updatePlaybackKey({ key: input, updateMask = [], organisationId }, { principal, signal }) {
       if (!input) throw notFound('playback key', '')
       const target = await findTarget({ keyId: input.keyId, organisationId }, principal, signal)
-      return { key: await keys.update(target, (now) => mergeKey(now, input, updateMask), signal) }
+      return { key: await keys.update(target, (current) => mergeKey(current, input, updateMask), signal) }
     },
     async deletePlaybackKey({ keyId, organisationId }, { principal, signal }) {
       await keys.remove(await findTarget({ keyId, organisationId }, principal, signal), signal)

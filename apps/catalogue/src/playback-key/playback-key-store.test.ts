@@ -22,8 +22,8 @@ const buildKey = (more: { active?: boolean; organisationId?: string } = {}) => {
   return checkNewKey({ organisationId: '7', name: 'one', active: false, publicKey, ...more })
 }
 const create = (more: Parameters<typeof buildKey>[0] = {}) => store.create(buildKey(more), call)
-const rename = (name: string) => (now: { active: boolean }) => ({ name, active: now.active })
-const setActive = (active: boolean) => (now: { name: string }) => ({ name: now.name, active })
+const rename = (name: string) => (current: { active: boolean }) => ({ name, active: current.active })
+const setActive = (active: boolean) => (current: { name: string }) => ({ name: current.name, active })
 
 test('a key is stored, changed, listed and deleted, and each change is an event', async () => {
   // Events are only stored for webhooks.

@@ -29,7 +29,7 @@ export interface PlaybackKeyStore {
   /** Throws PLAYBACK_KEYS_FULL, TOO_MANY_ACTIVE_KEYS or PLAYBACK_KEY_EXISTS. */
   create(key: NewPlaybackKey, call: Pick<Call, 'idempotency' | 'signal'>): Promise<PlaybackKey>
   /** Locks the key and stores the fields that `change` returns. Throws TOO_MANY_ACTIVE_KEYS. */
-  update(target: PlaybackKeyTarget, change: (now: PlaybackKey) => PlaybackKeyFields, signal?: AbortSignal): Promise<PlaybackKey>
+  update(target: PlaybackKeyTarget, change: (current: PlaybackKey) => PlaybackKeyFields, signal?: AbortSignal): Promise<PlaybackKey>
   remove(target: PlaybackKeyTarget, signal?: AbortSignal): Promise<void>
 }
 

@@ -44,9 +44,9 @@ export function checkNewKey<Fields extends PlaybackKeyFields & { publicKey: stri
   return { ...fields, ...parsed }
 }
 
-/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field. */
-export function mergeKey(now: PlaybackKeyFields, input: PlaybackKeyFields, mask: readonly string[]): PlaybackKeyFields {
-  const { fields, problems } = applyMask({ name: now.name, active: now.active }, input, mask, PATHS)
+/** Returns `current` with the masked fields replaced by those of `input`. Throws `invalid` with every invalid field. */
+export function mergeKey(current: PlaybackKeyFields, input: PlaybackKeyFields, mask: readonly string[]): PlaybackKeyFields {
+  const { fields, problems } = applyMask({ name: current.name, active: current.active }, input, mask, PATHS)
   requireValid([...problems, ...checkName(fields.name)])
   return fields
 }

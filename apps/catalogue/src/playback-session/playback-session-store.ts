@@ -5,9 +5,10 @@ import type { ReportedPlaybackSession } from '@vitascope/proto/catalogue/v1/play
 
 export type SessionState = 'active' | 'too_many' | 'ended' | 'idle'
 
-/** A device that loads a video. */
+/** A device that loads a video: the same token, address and browser. */
 export interface PlaybackSession {
   sessionId: string
+  /** Empty for viewers without a personal token. */
   tokenId: string
   address: string
   userAgent: string
@@ -17,11 +18,14 @@ export interface PlaybackSession {
 }
 
 export interface PlaybackSessionStore {
-  /** Stores the time of the sessions' requests, and returns their states in the same order. */
+  /**
+   * Records that the sessions have just made requests, and returns their states in the same order. A session must not
+   * be repeated.
+   */
   report(sessions: readonly ReportedPlaybackSession[], signal?: AbortSignal): Promise<SessionState[]>
   /** Returns at most 1,000 sessions of a video with requests in the last hour, newest first. Throws VIDEO_NOT_FOUND. */
   list(target: SessionTarget, signal?: AbortSignal): Promise<PlaybackSession[]>
-  /** Throws VIDEO_NOT_FOUND or SESSION_NOT_FOUND. */
+  /** Ends a session, so that its later requests are rejected. Throws VIDEO_NOT_FOUND or SESSION_NOT_FOUND. */
   end(target: SessionTarget & { sessionId: string }, signal?: AbortSignal): Promise<void>
   /** Deletes up to `limit` sessions without a request in the last hour, and returns their number. */
   sweep(limit: number): Promise<number>
@@ -33,12 +37,15 @@ export interface SessionTarget {
 }
 
 const MAX_LISTED = 1_000
-/** A session without a request in this time does not count. */
-const ACTIVE = `interval '30 seconds'`
-/** An ended session can begin again after this time without requests. */
-const KEPT = `interval '1 hour'`
+/** A session without a request in this time is idle and does not count. */
+const IDLE_AFTER = `interval '30 seconds'`
+/**
+ * A session is deleted after this time without requests. A session that a user ended can begin again after its
+ * deletion.
+ */
+const RETENTION = `interval '1 hour'`
 
-/** A session that was idle begins again, so that it does not displace others. */
+/** Inserts or updates sessions. An idle session gets a new start time, so that it does not displace others. */
 const REPORT = `
   insert into playback_session (video_id, token_id, session_id, max_sessions, address, user_agent, start_time)
   select r.video_id, r.token_id, r.session_id, r.max_sessions, r.address, r.user_agent, now() - r.age_ms * interval '1 millisecond'
@@ -47,14 +54,17 @@ const REPORT = `
     join video v on v.video_id = r.video_id
   order by r.video_id, r.token_id, r.session_id
   on conflict (video_id, token_id, session_id) do update set
-    start_time = case when playback_session.last_request_time < now() - ${ACTIVE} then excluded.start_time else playback_session.start_time end,
+    start_time = case when playback_session.last_request_time < now() - ${IDLE_AFTER} then excluded.start_time else playback_session.start_time end,
     last_request_time = excluded.last_request_time, max_sessions = excluded.max_sessions`
 
-/** The states of sessions. A session counts if it is active and no user has ended it. */
+/**
+ * Selects sessions with their states. The sessions that count, which are neither idle nor ended, are ranked by start
+ * time for each video and token. Those after the first `max_sessions` are `too_many`.
+ */
 const RANKED = `
   select s.*, case when s.end_time is not null then 'ended'
-      when s.last_request_time < now() - ${ACTIVE} then 'idle'
-      when row_number() over (partition by s.video_id, s.token_id, s.end_time is null and s.last_request_time >= now() - ${ACTIVE}
+      when s.last_request_time < now() - ${IDLE_AFTER} then 'idle'
+      when row_number() over (partition by s.video_id, s.token_id, s.end_time is null and s.last_request_time >= now() - ${IDLE_AFTER}
                               order by s.start_time, s.session_id) > s.max_sessions then 'too_many'
       else 'active' end as state
   from playback_session s`
@@ -85,7 +95,7 @@ export function createPlaybackSessionStore(db: Db): PlaybackSessionStore {
       signal?.throwIfAborted()
       await requireVideo(db, { scope, videoId })
       const rows = await db.query<Row>(
-        `select * from (${RANKED} where s.video_id = $1) r where r.last_request_time > now() - ${KEPT}
+        `select * from (${RANKED} where s.video_id = $1) r where r.last_request_time > now() - ${RETENTION}
          order by r.start_time desc, r.session_id limit ${MAX_LISTED}`,
         [videoId],
       )
@@ -96,7 +106,7 @@ export function createPlaybackSessionStore(db: Db): PlaybackSessionStore {
       await requireVideo(db, { scope, videoId })
       const ended = await db.query(
         `update playback_session set end_time = coalesce(end_time, now()) where video_id = $1 and session_id = $2
-           and last_request_time > now() - ${KEPT} returning 1`,
+           and last_request_time > now() - ${RETENTION} returning 1`,
         [videoId, sessionId],
       )
       if (ended.length === 0) throw new DomainError('not_found', 'SESSION_NOT_FOUND', 'the video has no such session')
@@ -104,7 +114,7 @@ export function createPlaybackSessionStore(db: Db): PlaybackSessionStore {
     async sweep(limit) {
       const rows = await db.query(
         `delete from playback_session where (video_id, token_id, session_id) in (
-           select video_id, token_id, session_id from playback_session where last_request_time < now() - ${KEPT}
+           select video_id, token_id, session_id from playback_session where last_request_time < now() - ${RETENTION}
            order by last_request_time limit $1) returning 1`,
         [limit],
       )

@@ -3,7 +3,7 @@ import type { Handlers, Principal } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
 import { Playlist as Message, type PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { Video as VideoMessage } from '@vitascope/proto/catalogue/v1/video'
-import { checkPage, isId, requireUnchanged, toPageSize } from '@vitascope/request'
+import { checkPage, isId, requireUnchanged, toTokenPage } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { maxMessageSize } from '../rules/message-size.ts'
@@ -37,10 +37,10 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
       if (!stored?.organisationActive) throw notFound('playlist', playlistId)
       return toResponse({ ...stored, videos: filterListed(stored.videos, new Date()) }, skip)
     },
-    async listPlaylists({ organisationId: requestedId, pageSize, pageToken: token, skip }, { principal, signal }) {
-      const size = toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE)
+    async listPlaylists({ organisationId: requestedId, ...request }, { principal, signal }) {
+      const tokenPage = toTokenPage(request, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE)
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
-      const page = await playlists.list({ organisationId, size, token, skip, messageSize: maxMessageSize }, signal)
+      const page = await playlists.list({ organisationId, ...tokenPage, messageSize: maxMessageSize }, signal)
       return { playlists: page.playlists.map(toMessage), nextPageToken: page.nextPageToken }
     },
     async updatePlaylist({ playlist: input, updateMask = [] }, call) {
@@ -51,21 +51,21 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
       // the lock.
       if (input.videoIds.length > MAX_VIDEOS) requireValid(checkPlaylist({ ...createDefaultFields('', ''), videoIds: input.videoIds }))
       const videoIds = updateMask.includes('video_ids') ? input.videoIds : []
-      const change = (now: Playlist) => {
-        requireUnchanged(call, now.updateTime)
-        return mergePlaylist(now, input, updateMask)
+      const change = (current: Playlist) => {
+        requireUnchanged(call, current.updateTime)
+        return mergePlaylist(current, input, updateMask)
       }
       return { playlist: toMessage(await playlists.update(key, videoIds, change, signal)) }
     },
     async addVideoToPlaylist({ playlistId, videoId }, { principal, signal }) {
-      const updated = await playlists.update(toKey(principal, playlistId), [videoId], (now) => appendVideo(now, videoId), signal)
+      const updated = await playlists.update(toKey(principal, playlistId), [videoId], (current) => appendVideo(current, videoId), signal)
       return { videoIds: [...updated.videoIds] }
     },
     async removeVideoFromPlaylist({ playlistId, videoId, position }, { principal, signal }) {
       const key = toKey(principal, playlistId)
       const isPositionValid = position === undefined || (position >= 0 && position < MAX_VIDEOS)
       requireValid(isPositionValid ? [] : [{ field: 'position', message: `must be from 0 to ${MAX_VIDEOS - 1}` }])
-      const updated = await playlists.update(key, [videoId], (now) => removeVideo(now, videoId, position), signal)
+      const updated = await playlists.update(key, [videoId], (current) => removeVideo(current, videoId, position), signal)
       return { videoIds: [...updated.videoIds] }
     },
   }

@@ -23,10 +23,10 @@ afterAll(() => catalogue.close())
 async function createPlaylist(videoIds: string[] = [], organisationId = '1', title = 'Launches') {
   const { playlistId } = await playlists.create({ organisationId, userId: '7', fields: createDefaultFields(title, 'All') }, createCall())
   const key = { scope: organisationId, playlistId }
-  if (videoIds.length > 0) await playlists.update(key, videoIds, (now) => ({ ...now, videoIds }))
+  if (videoIds.length > 0) await playlists.update(key, videoIds, (current) => ({ ...current, videoIds }))
   return key
 }
-const add = (key: { scope: string; playlistId: string }, id: string) => playlists.update(key, [id], (now) => appendVideo(now, id))
+const add = (key: { scope: string; playlistId: string }, id: string) => playlists.update(key, [id], (current) => appendVideo(current, id))
 
 test('a new playlist is empty and has an id', async () => {
   const key = await createPlaylist()
@@ -61,7 +61,7 @@ describe('the order of a playlist', () => {
     const changed = await add(key, videoId)
     expect(changed.videoIds).toEqual([videoId, other, videoId])
     expect((await playlists.find(key))?.videos.map((video) => video.videoId)).toEqual([videoId, other, videoId])
-    expect((await playlists.update(key, [videoId], (now) => removeVideo(now, videoId, 0))).videoIds).toEqual([other, videoId])
+    expect((await playlists.update(key, [videoId], (current) => removeVideo(current, videoId, 0))).videoIds).toEqual([other, videoId])
   })
 
   test('accepts one of 50 concurrent additions at 24 videos', async () => {
@@ -75,7 +75,7 @@ describe('the order of a playlist', () => {
   test('cannot have a 26th position, whatever the update does', async () => {
     const key = await createPlaylist()
     const videoIds = Array.from({ length: 26 }, () => other)
-    await expect(playlists.update(key, [], (now) => ({ ...now, videoIds }))).rejects.toThrow('playlist_video_position_check')
+    await expect(playlists.update(key, [], (current) => ({ ...current, videoIds }))).rejects.toThrow('playlist_video_position_check')
     expect((await playlists.find(key))?.playlist.videoIds).toEqual([])
   })
 
@@ -84,7 +84,7 @@ describe('the order of a playlist', () => {
     const key = await createPlaylist([upload.videoId, other, upload.videoId])
     await catalogue.media.remove({ scope: '1', mediaId: upload.mediaId }, { userId: '7', callerId: '7', notes: '' })
     expect((await playlists.find(key))?.playlist.videoIds).toEqual([other])
-    expect((await playlists.update(key, [other], (now) => removeVideo(now, other, 0))).videoIds).toEqual([])
+    expect((await playlists.update(key, [other], (current) => removeVideo(current, other, 0))).videoIds).toEqual([])
   })
 
   test('stays correct while videos are deleted and added concurrently', async () => {
@@ -103,7 +103,7 @@ test('playlists and videos of another organisation are not found, and nothing ch
   const key = await createPlaylist([videoId])
   expect(await playlists.find({ ...key, scope: '2' })).toBeUndefined()
   expect(await playlists.find({ ...key, scope: null })).toBeDefined()
-  const unchanged = (now: Playlist) => now
+  const unchanged = (current: Playlist) => current
   await expect(playlists.update({ ...key, scope: '2' }, [], unchanged)).rejects.toMatchObject({ reason: 'PLAYLIST_NOT_FOUND' })
   // The playlist's organisation applies to system users too.
   for (const scope of ['1', null]) {
@@ -140,7 +140,7 @@ test('an update stores every field and the time', async () => {
     monetizationJson: '{"a":1}',
     videoIds: [other],
   }
-  const after = await playlists.update(key, [other], (now) => ({ ...now, ...fields }))
+  const after = await playlists.update(key, [other], (current) => ({ ...current, ...fields }))
   expect(after).toMatchObject(fields)
   expect(after.createTime).toEqual(before?.playlist.createTime)
   expect(after.updateTime.getTime()).toBeGreaterThanOrEqual(before?.playlist.updateTime.getTime() ?? Number.POSITIVE_INFINITY)

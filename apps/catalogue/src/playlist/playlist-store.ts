@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { isId } from '@vitascope/request'
+import { isId, type TokenPage } from '@vitascope/request'
 import { newRandomId } from '../rules/id.ts'
 import { readTimeToken, writeTimeToken } from '../rules/time-token.ts'
 import type { Video } from '../video/video.ts'
@@ -35,7 +35,7 @@ export interface PlaylistStore {
   update(
     key: PlaylistKey,
     requestedVideoIds: readonly string[],
-    change: (now: Playlist) => Playlist,
+    change: (current: Playlist) => Playlist,
     signal?: AbortSignal,
   ): Promise<Playlist>
 }
@@ -46,11 +46,8 @@ export interface PlaylistWithVideos {
   videos: Video[]
 }
 
-export interface PlaylistPageRequest {
+export interface PlaylistPageRequest extends TokenPage {
   organisationId: string
-  size: number
-  token: string
-  skip: number
   /** Returns the size of a playlist in a message. A page ends early if the sum exceeds `PAGE_BYTES`. */
   messageSize: (playlist: Playlist) => number
 }

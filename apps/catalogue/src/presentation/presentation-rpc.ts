@@ -2,7 +2,7 @@ import { type FieldError, notFound, requireValid } from '@vitascope/errors'
 import type { Call, Handlers, Principal } from '@vitascope/grpc'
 import { getScope, requireService, requireSystemUser, requireUser } from '@vitascope/principal'
 import type { AddSlidesRequest, PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
-import { checkText, firstCharacters, isId } from '@vitascope/request'
+import { checkText, firstCharacters, isId, isUuid } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { newRandomId } from '../rules/id.ts'
 import { checkPresentation, mergePresentation, toPublicView } from './presentation.ts'
@@ -54,7 +54,11 @@ export function presentationHandlers({
       // PRESENTATION_NOT_FOUND takes precedence over other missing references.
       await readPresentation(key, signal)
       if (updateMask.includes('organisation_id')) await organisations.requireActive(input.organisationId, signal)
-      const updated = await presentations.update(key, (now) => mergePresentation(now, fromMessage(input), updateMask, timings), signal)
+      const updated = await presentations.update(
+        key,
+        (current) => mergePresentation(current, fromMessage(input), updateMask, timings),
+        signal,
+      )
       return { presentation: toMessage(updated) }
     },
     async deletePresentation({ presentationId }, { principal, signal }) {
@@ -67,7 +71,7 @@ export function presentationHandlers({
       await organisations.requireActive(request.organisationId, call.signal)
       if (request.presentationId !== '' && !isId(request.presentationId)) throw notFound('presentation', request.presentationId)
       const title = firstCharacters(request.filename.replace(/\.[^.]{1,8}$/, '') || request.filename, 255)
-      return slideJobs.add({ ...request, title }, call.signal)
+      return slideJobs.add({ ...request, title, uploadId: request.uploadId || undefined }, call.signal)
     },
   }
 }
@@ -83,7 +87,7 @@ function toSystemKey(principal: Call['principal'], presentationId: string): Pres
   return toKey(principal, presentationId)
 }
 
-function checkSource({ userId, filename, sourceObject, sourceBytes }: AddSlidesRequest): void {
+function checkSource({ userId, filename, sourceObject, sourceBytes, uploadId }: AddSlidesRequest): void {
   const problems: FieldError[] = [
     ...checkText('filename', filename, { min: 1, max: 255 }),
     ...(isId(userId) ? [] : [{ field: 'user_id', message: 'must be the id of a user' }]),
@@ -91,6 +95,7 @@ function checkSource({ userId, filename, sourceObject, sourceBytes }: AddSlidesR
       ? [{ field: 'source_object', message: 'must not be empty' }]
       : checkText('source_object', sourceObject, { max: 512 })),
     ...(sourceBytes >= 1 ? [] : [{ field: 'source_bytes', message: 'must be greater than 0' }]),
+    ...(uploadId === '' || isUuid(uploadId) ? [] : [{ field: 'upload_id', message: 'must be a UUID' }]),
   ]
   requireValid(problems)
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { buildOrganisation, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
+import { lockMedia } from '../publishing/media/media-lock.ts'
 import { newRandomId } from '../rules/id.ts'
 import { type Presentation, toStatus } from './presentation.ts'
 import { createPresentationPolicies, type PresentationPolicies } from './presentation-policy.ts'
@@ -27,7 +28,7 @@ const create = async (more: Partial<typeof fields> = {}, call = createCall()) =>
   (await presentations.create(newRandomId(), { ...fields, ...more }, call)).presentationId
 const find = async (presentationId: string, scope: string | null = '1') => presentations.find({ scope, presentationId })
 const change = (presentationId: string, more: Partial<Presentation>, scope: string | null = null) =>
-  presentations.update({ scope, presentationId }, (now) => ({ ...now, ...more }))
+  presentations.update({ scope, presentationId }, (current) => ({ ...current, ...more }))
 
 let objects = 0
 const add = (presentationId = '', more: Partial<Parameters<SlideJobStore['add']>[0]> = {}) =>
@@ -100,6 +101,16 @@ describe('the video of a presentation', () => {
     await presentations.remove({ scope: null, presentationId: id })
     expect(await videoNames(second.videoId)).toBe('')
   })
+  test('loses its reference only after a concurrent change of the video', async () => {
+    const { videoId, mediaId } = await catalogue.play()
+    const id = await create({ videoId })
+    await catalogue.db.transaction(async (tx) => {
+      await lockMedia(tx, mediaId, null)
+      await expect(change(id, { videoId: '' })).rejects.toMatchObject({ reason: 'DATABASE_BUSY' })
+    })
+    await change(id, { videoId: '' })
+    expect(await videoNames(videoId)).toBe('')
+  })
   test('must belong to the same organisation', async () => {
     const foreign = await catalogue.play({}, { organisationId: '2' })
     await expect(create({ videoId: foreign.videoId })).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
@@ -115,7 +126,7 @@ describe('the video of a presentation', () => {
     const foreign = await catalogue.play({}, { organisationId: '2' })
     const id = await create()
     const name = (videoId: string, scope: string) =>
-      catalogue.videos.update({ scope, videoId }, '7', (now) => ({ ...now, presentationId: id }))
+      catalogue.videos.update({ scope, videoId }, '7', (current) => ({ ...current, presentationId: id }))
     await expect(name(foreign.videoId, '2')).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
     await expect(catalogue.upload({ presentationId: '7' })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
     expect((await find(id))?.videoId).toBe('')
@@ -158,7 +169,7 @@ describe('any caller', () => {
     const { videoId, mediaId } = await catalogue.play()
     await change(presentationId, { videoId })
     const set = (more: Parameters<typeof Object.assign>[1]) =>
-      catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, ...more }))
+      catalogue.videos.update({ scope: '1', videoId }, '7', (current) => ({ ...current, ...more }))
     await set({ tokenRequired: true, allowedIps: ['192.0.2.0/24'], contentExpiry: { expireTime: new Date('2999-01-01'), message: '' } })
     expect(await rules.find(presentationId)).toMatchObject({
       videoId,
@@ -219,9 +230,9 @@ describe('a file', () => {
   })
   test('that is appended adds its slides after the existing ones, whose times are kept', async () => {
     const { presentationId } = await withSlides(2)
-    await presentations.update({ scope: null, presentationId }, (now) => ({
-      ...now,
-      slides: now.slides.map((slide, index) => ({ ...slide, seconds: index * 10 })),
+    await presentations.update({ scope: null, presentationId }, (current) => ({
+      ...current,
+      slides: current.slides.map((slide, index) => ({ ...slide, seconds: index * 10 })),
     }))
     const before = await find(presentationId)
     expect(before && toStatus(before).state).toBe('ok')

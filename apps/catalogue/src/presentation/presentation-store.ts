@@ -24,7 +24,7 @@ export interface PresentationStore {
   findPublic(presentationId: string, signal?: AbortSignal): Promise<Presentation | undefined>
   create(presentationId: string, fields: PresentationFields, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Presentation>
   /** Locks the presentation and stores the fields and the slide timings that `change` returns. */
-  update(key: PresentationKey, change: (now: Presentation) => Presentation, signal?: AbortSignal): Promise<Presentation>
+  update(key: PresentationKey, change: (current: Presentation) => Presentation, signal?: AbortSignal): Promise<Presentation>
   /** Deletes the presentation with its slides and ends its jobs. Encoding deletes their files. */
   remove(key: PresentationKey, signal?: AbortSignal): Promise<void>
 }
@@ -127,7 +127,17 @@ async function linkVideo(tx: Transaction, presentationId: string, { videoId, org
   await tx.query('update video set presentation_id = $1, update_time = clock_timestamp() where video_id = $2', [presentationId, videoId])
 }
 
+/**
+ * Removes the references of videos to a presentation. Locks their media first: a concurrent change of a video stores all
+ * of its fields, and would store the reference again.
+ */
 async function unlinkVideos(tx: Transaction, { presentationId, organisationId }: Presentation): Promise<void> {
+  await tx.query(
+    `select from media where media_id in (
+       select media_id from video where presentation_id = $1::text and presentation_id <> '' and organisation_id = $2)
+     order by media_id for update`,
+    [presentationId, organisationId],
+  )
   await tx.query(
     `update video set presentation_id = '', update_time = clock_timestamp()
      where presentation_id = $1::text and presentation_id <> '' and organisation_id = $2`,

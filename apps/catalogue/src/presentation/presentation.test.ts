@@ -47,12 +47,12 @@ describe('the status', () => {
 })
 
 describe('a change', () => {
-  const now = createPresentation([undefined, 5, 9])
+  const current = createPresentation([undefined, 5, 9])
   const input = { organisationId: '2', userId: '8', videoId: '9', title: 'New', description: 'd' }
 
   test('sets only the named fields and the seconds of the named slides', () => {
     const changed = mergePresentation(
-      now,
+      current,
       input,
       ['title', 'video_id'],
       [
@@ -62,10 +62,10 @@ describe('a change', () => {
     )
     expect(changed).toMatchObject({ title: 'New', videoId: '9', description: '', organisationId: '1', userId: '7' })
     expect(changed.slides.map(({ seconds }) => seconds)).toEqual([0, 5, undefined])
-    expect(now.slides.map(({ seconds }) => seconds)).toEqual([undefined, 5, 9])
+    expect(current.slides.map(({ seconds }) => seconds)).toEqual([undefined, 5, 9])
   })
   test('accepts existing slides and 0 to 604,800 seconds only', () => {
-    const merge = (slide: number, seconds: number) => () => mergePresentation(now, input, [], [{ slide, seconds }])
+    const merge = (slide: number, seconds: number) => () => mergePresentation(current, input, [], [{ slide, seconds }])
     for (const seconds of [0, 1, 604_799, 604_800]) expect(merge(3, seconds)).not.toThrow()
     for (const seconds of [-1, 604_801, 1.5, Number.NaN]) expect(merge(3, seconds)).toThrow(expect.objectContaining({ kind: 'invalid' }))
     for (const slide of [0, 4, -1, 1.5]) expect(merge(slide, 1)).toThrow(expect.objectContaining({ kind: 'invalid' }))
@@ -74,7 +74,7 @@ describe('a change', () => {
     const invalid = { ...input, title: '', description: 'x'.repeat(5_001), userId: 'x', videoId: '-1' }
     const mask = ['title', 'description', 'user_id', 'video_id', 'state']
     const fields = ['update_mask', 'title', 'description', 'user_id', 'video_id', 'slides.4']
-    expect(() => mergePresentation(now, invalid, mask, [{ slide: 4, seconds: 1 }])).toThrow(
+    expect(() => mergePresentation(current, invalid, mask, [{ slide: 4, seconds: 1 }])).toThrow(
       expect.objectContaining({ fields: fields.map((field) => expect.objectContaining({ field })) }),
     )
   })

@@ -90,19 +90,19 @@ const PATHS = new Map<string, keyof PresentationFields>([
 ])
 
 /**
- * Returns the presentation `now` with the masked fields of `input` and with the timings. Throws
+ * Returns the presentation `current` with the masked fields of `input` and with the timings. Throws
  * `invalid` with every invalid field.
  */
 export function mergePresentation(
-  now: Presentation,
+  current: Presentation,
   input: PresentationFields,
   mask: readonly string[],
   timings: readonly Timing[],
 ): Presentation {
-  const { fields, problems } = applyMask<PresentationFields, Presentation>(now, input, mask, PATHS)
-  requireValid([...problems, ...checkPresentation(fields), ...checkTimings(timings, now.slides.length)])
+  const { fields, problems } = applyMask<PresentationFields, Presentation>(current, input, mask, PATHS)
+  requireValid([...problems, ...checkPresentation(fields), ...checkTimings(timings, current.slides.length)])
   const seconds = new Map(timings.map((timing) => [timing.slide, timing.seconds]))
-  const slides = now.slides.map((slide, index) => (seconds.has(index + 1) ? { ...slide, seconds: seconds.get(index + 1) } : slide))
+  const slides = current.slides.map((slide, index) => (seconds.has(index + 1) ? { ...slide, seconds: seconds.get(index + 1) } : slide))
   return { ...fields, slides }
 }
 

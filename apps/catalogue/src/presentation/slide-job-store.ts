@@ -22,6 +22,8 @@ export interface SlideSource {
   title: string
   sourceObject: string
   sourceBytes: number
+  /** Id of the upload of the file, whose reservation of quota the job replaces. */
+  uploadId?: string | undefined
 }
 
 export interface SlideJobStore {
@@ -91,7 +93,7 @@ async function failIfOverQuota(tx: Transaction, job: QuotaJob, update: SlideUpda
 }
 
 async function addSlides(tx: Transaction, enqueue: Enqueue, source: SlideSource): Promise<{ presentationId: string; jobId: string }> {
-  const { organisationId, userId, filename, title, sourceObject, sourceBytes } = source
+  const { organisationId, userId, filename, title, sourceObject, sourceBytes, uploadId } = source
   const existing = await findExistingJob(tx, source)
   if (existing) return existing
   const isNew = source.presentationId === ''
@@ -106,7 +108,7 @@ async function addSlides(tx: Transaction, enqueue: Enqueue, source: SlideSource)
       'a file of this presentation is being processed; add the next one when it has ended',
     )
   }
-  const reserved = await reserve(tx, organisationId, { bytes: sourceBytes, releasedBytes: 0, isEncoded: false })
+  const reserved = await reserve(tx, organisationId, { bytes: sourceBytes, releasedBytes: 0, isEncoded: false, uploadId })
   const [job] = await tx.query<{ job_id: string }>(
     `insert into presentation_job (presentation_id, organisation_id, state, source_object, source_bytes, filename, reserved_bytes, quota_bytes)
      values ($1, $2, 'queued', $3, $4, $5, $6, $7) on conflict (source_object) do nothing returning job_id`,

@@ -5,7 +5,7 @@ import type { PagePosition } from '@vitascope/request'
 import { addEvent, addVideoEvents } from '../notification/event/event-store.ts'
 import { queueSuccessMail } from '../notification/mail/mail-store.ts'
 import { findJobOverrun, reserveMinutes } from '../quota/reserve.ts'
-import { ADDED_IS_USED, addToSet, cancelIfReplaced, clearAddedBytes } from './encoding-format/add-rendition.ts'
+import { ADDED_IS_USED, addToSet, cancelIfReplaced, clearAddedBytes, countReplacedBytes } from './encoding-format/add-rendition.ts'
 import { startAllRenditions } from './encoding-format/start-renditions.ts'
 import { applyUpdate, isActive, type Job, type JobUpdate } from './job/job.ts'
 import { type Enqueue, enqueueCancelled } from './job/job-messages.ts'
@@ -164,7 +164,7 @@ async function failIfOverQuota(tx: Transaction, { job, media }: LockedJob, updat
   const result =
     job.action === 'add_rendition'
       ? { bytes, releasedBytes: 0, ms: 0 }
-      : { bytes, releasedBytes: media.renditions?.bytes ?? 0, ms: Math.round(durationSeconds * 1_000) }
+      : { bytes, releasedBytes: await countReplacedBytes(tx, media), ms: Math.round(durationSeconds * 1_000) }
   const message = await findJobOverrun(tx, job, result)
   return message === undefined ? update : { kind: 'failed', code: TOO_LARGE, message }
 }

@@ -38,7 +38,7 @@ export function mediaHandlers({ media, publishMedia, organisations }: MediaParts
       const updated =
         updateMask.length === 0
           ? await media.find(key, signal)
-          : await media.update(key, (now) => mergeMedia(now, input, updateMask, isSystem), signal)
+          : await media.update(key, (current) => mergeMedia(current, input, updateMask, isSystem), signal)
       if (!updated) throw notFound('media', key.mediaId)
       return { media: updated }
     },

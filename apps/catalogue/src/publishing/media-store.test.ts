@@ -25,7 +25,7 @@ describe('a media', () => {
     const key = { scope: '2', mediaId }
     expect(await catalogue.media.find(key)).toBeUndefined()
     const expectedError = { kind: 'not_found', reason: 'MEDIA_NOT_FOUND' }
-    await expect(catalogue.media.update(key, (now) => now)).rejects.toMatchObject(expectedError)
+    await expect(catalogue.media.update(key, (current) => current)).rejects.toMatchObject(expectedError)
     await expect(
       catalogue.media.replace(key, { sourceUrl: 'https://x/y', userId: '9', startsWaiting: false }, createCall()),
     ).rejects.toMatchObject(expectedError)
@@ -38,17 +38,17 @@ describe('a media', () => {
     const version = (await catalogue.videos.find('1', videoId))?.deliveryVersion
     const input = { title: 'Landing', gifStatus: 1, originalFilename: 'x', tokenRequired: true }
     const key = { scope: '1', mediaId }
-    const retitled = await catalogue.media.update(key, (now) => mergeMedia(now, input, ['title', 'gif_status'], false))
+    const retitled = await catalogue.media.update(key, (current) => mergeMedia(current, input, ['title', 'gif_status'], false))
     expect(retitled).toMatchObject({ title: 'Landing', gifStatus: 1, originalFilename: 'launch.mp4', tokenRequired: false })
     expect((await catalogue.videos.find('1', videoId))?.deliveryVersion).toBe(version)
-    await catalogue.media.update(key, (now) => mergeMedia(now, input, ['token_required'], true))
+    await catalogue.media.update(key, (current) => mergeMedia(current, input, ['token_required'], true))
     expect((await catalogue.videos.find('1', videoId))?.deliveryVersion).not.toBe(version)
   })
   test('has a preview path only if its GIF flag is set and its stored set contains one', async () => {
     const { mediaId, videoId, jobId } = await catalogue.upload()
     const preview = async () => (await catalogue.videos.find('1', videoId))?.renditions?.previewPath
     const show = (gifStatus: number) =>
-      catalogue.media.update({ scope: '1', mediaId }, (now) => mergeMedia(now, { ...now, gifStatus }, ['gif_status'], false))
+      catalogue.media.update({ scope: '1', mediaId }, (current) => mergeMedia(current, { ...current, gifStatus }, ['gif_status'], false))
     await catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId, { previewPath: 'p.gif' }) }, 1)
     expect(await preview()).toBe('')
     await show(1)
@@ -62,8 +62,8 @@ describe('a media', () => {
     ['a field does not exist', ['media_id'], true, 'INVALID_INPUT'],
     ['a value is invalid', ['title', 'gif_status'], true, 'INVALID_INPUT'],
   ])('rejects an update if %s', async (_, mask, isSystem, reason) => {
-    const now = { title: 'Launch', gifStatus: 0, originalFilename: 'launch.mp4', tokenRequired: false }
-    expect(() => mergeMedia(now, { ...now, title: '', gifStatus: 2 }, mask, isSystem)).toThrow(expect.objectContaining({ reason }))
+    const current = { title: 'Launch', gifStatus: 0, originalFilename: 'launch.mp4', tokenRequired: false }
+    expect(() => mergeMedia(current, { ...current, title: '', gifStatus: 2 }, mask, isSystem)).toThrow(expect.objectContaining({ reason }))
   })
 })
 

@@ -3,6 +3,7 @@ import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import { parseUploadId, toJobLimits, URL_SOURCE_WORK } from '../quota/quota.ts'
 import { reserve } from '../quota/reserve.ts'
+import { countReplacedBytes } from './encoding-format/add-rendition.ts'
 import { type Enqueue, enqueueCreated } from './job/job-messages.ts'
 import { insertJob } from './job/new-job.ts'
 import { endActiveJobs } from './job-store.ts'
@@ -31,7 +32,7 @@ type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 /** All methods except `find` throw MEDIA_NOT_FOUND. */
 export interface MediaStore {
   find(key: MediaKey, signal?: AbortSignal): Promise<Media | undefined>
-  update(key: MediaKey, change: (now: MediaFields) => MediaFields, signal?: AbortSignal): Promise<Media>
+  update(key: MediaKey, change: (current: MediaFields) => MediaFields, signal?: AbortSignal): Promise<Media>
   /** Accepts a new source. Cancels an active encode job of the media. */
   replace(
     key: MediaKey,
@@ -79,7 +80,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
         const { progress } = status
         const reserved = await reserve(tx, organisationId, {
           ...URL_SOURCE_WORK,
-          releasedBytes: renditions?.bytes ?? 0,
+          releasedBytes: await countReplacedBytes(tx, { mediaId, renditions }),
           uploadId: parseUploadId(sourceUrl),
         })
         const notify = await isMailRequested(tx, mediaId)

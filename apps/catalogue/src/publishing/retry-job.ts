@@ -4,6 +4,7 @@ import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascop
 import type { Scope } from '@vitascope/principal'
 import { toJobLimits, URL_SOURCE_WORK } from '../quota/quota.ts'
 import { reserve } from '../quota/reserve.ts'
+import { countReplacedBytes } from './encoding-format/add-rendition.ts'
 import { startRendition } from './encoding-format/start-renditions.ts'
 import type { Job } from './job/job.ts'
 import { type Enqueue, enqueueCreated } from './job/job-messages.ts'
@@ -88,7 +89,8 @@ async function startSetJob(
   videoId: string,
 ): Promise<string> {
   const status = createAcceptedStatus(false)
-  const reserved = await reserve(tx, organisationId, { ...URL_SOURCE_WORK, releasedBytes: renditions?.bytes ?? 0 })
+  const releasedBytes = await countReplacedBytes(tx, { mediaId, renditions })
+  const reserved = await reserve(tx, organisationId, { ...URL_SOURCE_WORK, releasedBytes })
   const { progress } = status
   const jobId = await insertJob(tx, {
     videoId,

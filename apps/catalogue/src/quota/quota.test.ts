@@ -48,7 +48,7 @@ test('the error message names the used, reserved and allowed amounts', () => {
 
 describe('the result of a job', () => {
   const job = { bytes: 100, ms: 1_000, quotaBytes: 1_000, quotaMs: MINUTE_MS }
-  const now = { bytes: 1_000, minutesPerMonth: 1 }
+  const current = { bytes: 1_000, minutesPerMonth: 1 }
   const buildResult = (more: Partial<{ bytes: number; releasedBytes: number; ms: number }>) => ({
     bytes: 0,
     releasedBytes: 0,
@@ -56,21 +56,23 @@ describe('the result of a job', () => {
     ...more,
   })
   test('may use its reservation, whatever else is used', () => {
-    expect(findOverrun(job, now, { ...none, bytes: 5_000, ms: 99 * MINUTE_MS }, buildResult({ bytes: 100, ms: 1_000 }))).toBeUndefined()
+    expect(findOverrun(job, current, { ...none, bytes: 5_000, ms: 99 * MINUTE_MS }, buildResult({ bytes: 100, ms: 1_000 }))).toBeUndefined()
   })
   test('may use more if the quota is neither used up nor reserved', () => {
-    expect(findOverrun(job, now, { ...none, bytes: 500, reservedBytes: 100 }, buildResult({ bytes: 400 }))).toBeUndefined()
-    expect(findOverrun(job, now, { ...none, bytes: 500, reservedBytes: 100 }, buildResult({ bytes: 401 }))).toMatch(/takes 401 bytes/)
-    expect(findOverrun(job, now, { ...none, ms: 40_000, reservedMs: 10_000 }, buildResult({ ms: 10_000 }))).toBeUndefined()
-    expect(findOverrun(job, now, { ...none, ms: 40_000, reservedMs: 10_000 }, buildResult({ ms: 10_001 }))).toMatch(/takes 0.17 minutes/)
+    expect(findOverrun(job, current, { ...none, bytes: 500, reservedBytes: 100 }, buildResult({ bytes: 400 }))).toBeUndefined()
+    expect(findOverrun(job, current, { ...none, bytes: 500, reservedBytes: 100 }, buildResult({ bytes: 401 }))).toMatch(/takes 401 bytes/)
+    expect(findOverrun(job, current, { ...none, ms: 40_000, reservedMs: 10_000 }, buildResult({ ms: 10_000 }))).toBeUndefined()
+    expect(findOverrun(job, current, { ...none, ms: 40_000, reservedMs: 10_000 }, buildResult({ ms: 10_001 }))).toMatch(
+      /takes 0.17 minutes/,
+    )
   })
   test('may use the bytes that it replaces', () => {
-    expect(findOverrun(job, now, { ...none, bytes: 900 }, buildResult({ bytes: 1_000, releasedBytes: 900 }))).toBeUndefined()
+    expect(findOverrun(job, current, { ...none, bytes: 900 }, buildResult({ bytes: 1_000, releasedBytes: 900 }))).toBeUndefined()
   })
   test('is compared with the quota at its acceptance or the current one, whichever is higher', () => {
     const usage = { ...none, bytes: 500 }
-    expect(findOverrun(job, { ...now, bytes: 1 }, usage, buildResult({ bytes: 500 }))).toBeUndefined()
-    expect(findOverrun(job, { ...now, bytes: 2_000 }, usage, buildResult({ bytes: 1_500 }))).toBeUndefined()
+    expect(findOverrun(job, { ...current, bytes: 1 }, usage, buildResult({ bytes: 500 }))).toBeUndefined()
+    expect(findOverrun(job, { ...current, bytes: 2_000 }, usage, buildResult({ bytes: 1_500 }))).toBeUndefined()
     expect(findOverrun(job, {}, usage, buildResult({ bytes: 9_999 }))).toBeUndefined()
     expect(findOverrun({ bytes: 1, ms: 1 }, { bytes: 1 }, usage, buildResult({ bytes: 9_999 }))).toBeUndefined()
   })

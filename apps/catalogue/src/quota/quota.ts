@@ -32,7 +32,7 @@ export interface Reservation {
 export interface Work {
   /** Size of the result. 0 if it is not known in advance. */
   bytes: number
-  /** Bytes that are released when the work is done: the size of the replaced set. */
+  /** Bytes that are released when the work is done: the size of the replaced set, with the renditions that were added to it. */
   releasedBytes: number
   /** Whether the work uses encoding minutes. */
   isEncoded: boolean
@@ -113,16 +113,16 @@ export function parseUploadId(sourceUrl: string): string | undefined {
  */
 export function findOverrun(
   job: Reservation,
-  now: Quota,
+  current: Quota,
   usage: Usage,
   result: { bytes: number; releasedBytes: number; ms: number },
 ): string | undefined {
-  const quotaBytes = maxLimit(job.quotaBytes, now.bytes)
+  const quotaBytes = maxLimit(job.quotaBytes, current.bytes)
   const growth = result.bytes - result.releasedBytes
   if (quotaBytes !== undefined && growth > job.bytes && usage.bytes + usage.reservedBytes + growth > quotaBytes) {
     return `this takes ${result.bytes} bytes, but ${describeBytes(quotaBytes, usage)}`
   }
-  const quotaMs = maxLimit(job.quotaMs, now.minutesPerMonth === undefined ? undefined : now.minutesPerMonth * MINUTE_MS)
+  const quotaMs = maxLimit(job.quotaMs, current.minutesPerMonth === undefined ? undefined : current.minutesPerMonth * MINUTE_MS)
   if (quotaMs !== undefined && result.ms > job.ms && usage.ms + usage.reservedMs + result.ms > quotaMs) {
     return `this takes ${formatMinutes(result.ms)} minutes, but ${describeMinutes(quotaMs, usage)}`
   }
@@ -130,8 +130,8 @@ export function findOverrun(
 }
 
 /** Returns the larger limit: a lowered quota applies to new work only. Undefined means no limit. */
-function maxLimit(earlier: number | undefined, now: number | undefined): number | undefined {
-  return earlier === undefined || now === undefined ? undefined : Math.max(earlier, now)
+function maxLimit(earlier: number | undefined, current: number | undefined): number | undefined {
+  return earlier === undefined || current === undefined ? undefined : Math.max(earlier, current)
 }
 
 function describeBytes(quota: number, { bytes, reservedBytes }: Usage): string {

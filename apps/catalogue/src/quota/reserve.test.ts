@@ -233,7 +233,7 @@ test('slides count with their documents, use no minutes, and are released with t
   expect(await publishSlides(overrides.jobId, 5 * MIB)).toBe(false)
   const presentations = createPresentationStore(catalogue.db, catalogue.enqueue)
   const before = await readUsage(catalogue.db.query, '2')
-  await presentations.update({ scope: null, presentationId }, (now) => ({ ...now, organisationId: '2' }))
+  await presentations.update({ scope: null, presentationId }, (current) => ({ ...current, organisationId: '2' }))
   expect([(await usage()).bytes, (await readUsage(catalogue.db.query, '2')).bytes]).toEqual([0, before.bytes + 16 * MIB])
   await presentations.remove({ scope: null, presentationId })
   expect((await readUsage(catalogue.db.query, '2')).bytes).toBe(before.bytes)

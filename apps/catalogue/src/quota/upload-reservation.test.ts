@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { buildOrganisation, createCall, createUpload } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import type { Quota } from '../organisation-replica/organisation.ts'
+import { createSlideJobStore } from '../presentation/slide-job-store.ts'
 import { ESTIMATE } from './quota.ts'
 import { readUsage } from './reserve.ts'
 import { createUploadReservations, type UploadReservation, type UploadReservations } from './upload-reservation.ts'
@@ -53,6 +54,19 @@ test('a reservation can be repeated, increased and decreased', async () => {
   await limit({ bytes: 10 * MIB })
   await reserve(90 * MIB, { reservationId })
   expect(await readReservedBytes()).toBe(90 * MIB)
+})
+
+test('slides replace the reservation of their upload, also without a quota', async () => {
+  const jobs = createSlideJobStore(catalogue.db, catalogue.enqueue)
+  const file = { presentationId: '', organisationId, userId: '7', filename: 'a.pdf', title: 'a', sourceBytes: 30 * MIB }
+  const uploadId = await reserve(30 * MIB)
+  await jobs.add({ ...file, sourceObject: `upload/${organisationId}/first.pdf`, uploadId })
+  const ofJob = await readReservedBytes()
+  await limit({})
+  const other = await reserve(30 * MIB)
+  await jobs.add({ ...file, sourceObject: `upload/${organisationId}/second.pdf`, uploadId: other })
+  expect(await catalogue.db.query('select from upload_reservation where organisation_id = $1', [organisationId])).toEqual([])
+  expect([ofJob, await readReservedBytes()]).toEqual([30 * MIB, 2 * ofJob])
 })
 
 test('a reservation can replace another one in one step', async () => {

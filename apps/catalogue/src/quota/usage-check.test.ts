@@ -134,7 +134,7 @@ async function run({ kind, of, which, mib }: Step): Promise<unknown> {
     case 'move': {
       const presentation = await createPresentation()
       const key = { scope: null, presentationId: presentation?.presentation_id ?? '' }
-      return presentation && presentations.update(key, (now) => ({ ...now, organisationId }))
+      return presentation && presentations.update(key, (current) => ({ ...current, organisationId }))
     }
     case 'drop': {
       const presentation = await createPresentation()

@@ -6,7 +6,7 @@ import { isSha1 } from './setting-change.ts'
 
 const LIFETIME_MS = 15 * 60_000
 
-/** A token for the files of a video with a password. */
+/** A token for the files of a video with a password. It is valid for 15 minutes. */
 export interface AccessToken {
   token: string
   expireTime: Date
@@ -17,15 +17,17 @@ export interface AccessRequest {
   organisationId: string
   /** The stored hash of the password of the video; undefined if it has none. */
   storedHash: string | undefined
-  /** SHA-1 of the entered password, or empty if a token is given. */
+  /** SHA-1 of the entered password in lower-case hexadecimal, or empty if the request contains a token. */
   password: string
-  /** A token of an earlier response, or empty. */
+  /** A token of an earlier response, or empty. If it is not empty, `password` is ignored. */
   token: string
 }
 
 /**
  * Returns a function that exchanges the password of a video, or a token that was issued for it, for a new token. After a
- * change of the password, it rejects earlier tokens. Delivery accepts them until they expire.
+ * change of the password, it rejects earlier tokens. Delivery accepts them until they expire. The function throws
+ * NO_PASSWORD if the video has no password, PASSWORD_WRONG for a wrong password or token, and PASSWORDS_BUSY if too many
+ * passwords are being checked.
  */
 export function createAccessTokens({ passwordHasher, tokenKeys }: { passwordHasher: PasswordHasher; tokenKeys: TokenKeyFile }) {
   return async (request: AccessRequest, signal: AbortSignal): Promise<AccessToken> => {
@@ -52,7 +54,10 @@ async function isTokenFor(
   return check.allowed && check.password === fingerprint
 }
 
-/** Identifies the stored hash, which has a random salt, so that it reveals nothing about the password. */
+/**
+ * Returns a text that identifies the stored hash. The hash has a random salt, so the text reveals
+ * nothing about the password.
+ */
 function createFingerprint(storedHash: string): string {
   return createHash('sha256').update(storedHash).digest('base64url').slice(0, 16)
 }

@@ -1,6 +1,7 @@
 import { hash, verify } from '@node-rs/argon2'
 import { createFairQueue, type FairQueue } from '@vitascope/concurrency'
 import { DomainError } from '@vitascope/errors'
+import { PASSWORD_COST } from '@vitascope/security'
 
 /**
  * Creates and verifies the argon2id hashes that are stored in place of SHA-1 digests of passwords.
@@ -17,8 +18,8 @@ const BOUNDS = { concurrency: 2, maxQueued: 32, maxQueuedPerKey: 4 }
 
 export function createPasswordHasher(queue: FairQueue = createFairQueue({ ...BOUNDS, rejection: passwordsBusy })): PasswordHasher {
   return {
-    // Parameters of the OWASP password storage cheat sheet: 19 MiB, two passes, one lane. The default algorithm of the package is argon2id.
-    hash: (sha1, group, signal) => queue.run(group, () => hash(sha1, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }), signal),
+    // The default algorithm of the package is argon2id.
+    hash: (sha1, group, signal) => queue.run(group, () => hash(sha1, PASSWORD_COST), signal),
     matches: (stored, sha1, group, signal) => queue.run(group, () => verify(stored, sha1), signal),
   }
 }

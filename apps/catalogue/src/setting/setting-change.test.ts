@@ -12,8 +12,8 @@ const buildRequest = (fields: Partial<RequestedSetting>): RequestedSetting => ({
   ...fields,
 })
 const findPath = (key: string) => [...SETTING_PATHS].find(([, name]) => name === key)?.[0] ?? key.replace('passwordP', 'password_p')
-const change = (fields: Partial<RequestedSetting>, now = plain) =>
-  changeSetting(now, buildRequest(fields), Object.keys(fields).map(findPath))
+const change = (fields: Partial<RequestedSetting>, current = plain) =>
+  changeSetting(current, buildRequest(fields), Object.keys(fields).map(findPath))
 
 function findInvalidFields(run: () => unknown): string[] {
   try {
@@ -88,8 +88,8 @@ describe('the password', () => {
     ['protection as before', { password: '', passwordProtected: true }, protectedSetting, { kind: 'keep' }],
     ['no protection', { password: '', passwordProtected: false }, protectedSetting, { kind: 'remove' }],
     ['no protection as before', { passwordProtected: false }, plain, { kind: 'remove' }],
-  ])('is handled when the request has %s', (_, fields, now, password) => {
-    expect(change(fields, now).password).toEqual(password)
+  ])('is handled when the request has %s', (_, fields, current, password) => {
+    expect(change(fields, current).password).toEqual(password)
   })
   test.each([
     ['a plain password', { password: 'correct horse' }, ['password']],

@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
 import { Setting as Message, type SettingServiceService, ViewerContactForm } from '@vitascope/proto/catalogue/v1/setting'
-import { isId, requireUnchanged, toPageSize } from '@vitascope/request'
+import { isId, requireUnchanged, toTokenPage } from '@vitascope/request'
 import type { TokenKeyFile } from '@vitascope/security'
 import type { ContactFormStore } from '../contact-form/contact-form-store.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
@@ -69,10 +69,9 @@ export function settingHandlers({
       if (!setting) throw notFound('setting', settingId)
       return { setting: toMessage(setting) }
     },
-    async listSettings({ organisationId: requestedId, pageSize, pageToken: token, skip }, { principal, signal }) {
+    async listSettings({ organisationId: requestedId, ...request }, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
-      const size = toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE)
-      const page = await settings.list(organisationId, { size, token, skip }, signal)
+      const page = await settings.list(organisationId, toTokenPage(request, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE), signal)
       return { settings: page.settings.map(toMessage), nextPageToken: page.nextPageToken }
     },
     async updateSetting({ setting: message, updateMask = [], validateOnly }, call) {
@@ -86,9 +85,9 @@ export function settingHandlers({
       const { password } = changeSetting(current, input, updateMask)
       if (validateOnly) return { setting: toMessage(current) }
       const passwordHash = await hashPassword(password, current.organisationId, signal)
-      const change = (now: Setting) => {
-        requireUnchanged(call, now.updateTime)
-        return { fields: changeSetting(now, input, updateMask).fields, passwordHash }
+      const change = (locked: Setting) => {
+        requireUnchanged(call, locked.updateTime)
+        return { fields: changeSetting(locked, input, updateMask).fields, passwordHash }
       }
       return { setting: toMessage(await settings.update(key, userId, change, signal)) }
     },

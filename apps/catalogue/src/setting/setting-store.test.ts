@@ -25,7 +25,7 @@ const find = (settingId: string, scope: string | null = '1') => settings.find({ 
 const setDefault = (defaultSettingId: string, organisationId = '1') =>
   catalogue.organisations.apply({ ...buildOrganisation({ organisationId, revision: ++revision }), defaultSettingId })
 const nameOn = (videoId: string, settingId: string) =>
-  catalogue.videos.update({ scope: null, videoId }, '8', (now) => ({ ...now, settingId }))
+  catalogue.videos.update({ scope: null, videoId }, '8', (current) => ({ ...current, settingId }))
 const forgeToken = (values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
 const video = (videoId: string) => catalogue.videos.find(null, videoId)
 
@@ -213,8 +213,8 @@ describe('deleting', () => {
 test('twenty concurrent changes are all kept', async () => {
   const settingId = await make({ lowestQualityVersion: 100 })
   const add = () =>
-    settings.update({ scope: '1', settingId }, '8', (now) => ({
-      fields: { ...now, lowestQualityVersion: now.lowestQualityVersion + 1 },
+    settings.update({ scope: '1', settingId }, '8', (current) => ({
+      fields: { ...current, lowestQualityVersion: current.lowestQualityVersion + 1 },
       passwordHash: undefined,
     }))
   await Promise.all(Array.from({ length: 20 }, add))
@@ -233,7 +233,7 @@ test('a new password rotates the URLs of all videos of the profile, also of more
   await catalogue.db.query('analyze')
   const countOld = async () =>
     (await catalogue.db.query(`select 1 from video where setting_id = $1 and delivery_version = 'old'`, [settingId])).length
-  await settings.update({ scope: '1', settingId }, '7', (now) => ({ fields: now, passwordHash: 'hash' }))
+  await settings.update({ scope: '1', settingId }, '7', (current) => ({ fields: current, passwordHash: 'hash' }))
   expect(await countOld()).toBe(2_000)
   const outbox = createOutbox({ db: catalogue.db, handlers: rotateUrlsHandlers(catalogue.db, () => catalogue.enqueue), log: testLog })
   outbox.start()

@@ -2,7 +2,7 @@ import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { encodePageToken, readIdToken } from '@vitascope/request'
+import { encodePageToken, readIdToken, type TokenPage } from '@vitascope/request'
 import type { Enqueue } from '../publishing/job/job-messages.ts'
 import { requirePrePostRolls } from './pre-post-roll.ts'
 import { rotateUrlsOfVideos } from './rotate-urls.ts'
@@ -31,11 +31,7 @@ export interface SettingStore {
   create(setting: NewSetting, call: Pick<Call, 'idempotency' | 'signal'>): Promise<string>
   find(key: SettingKey, signal?: AbortSignal): Promise<Setting | undefined>
   /** Returns a page of profiles, oldest first. */
-  list(
-    organisationId: string,
-    position: { size: number; token: string; skip: number },
-    signal?: AbortSignal,
-  ): Promise<{ settings: Setting[]; nextPageToken: string }>
+  list(organisationId: string, page: TokenPage, signal?: AbortSignal): Promise<{ settings: Setting[]; nextPageToken: string }>
   /**
    * Locks the profile and stores what `change` returns. Throws SETTING_NOT_FOUND, and
    * VIDEO_NOT_FOUND like `create`.
@@ -43,7 +39,7 @@ export interface SettingStore {
   update(
     key: SettingKey,
     byUserId: string,
-    change: (now: Setting) => { fields: SettingFields; passwordHash: PasswordHash },
+    change: (current: Setting) => { fields: SettingFields; passwordHash: PasswordHash },
     signal?: AbortSignal,
   ): Promise<Setting>
   /**

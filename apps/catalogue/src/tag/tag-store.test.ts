@@ -16,9 +16,9 @@ afterAll(() => catalogue.close())
 const all = { size: 1_000, token: '', skip: 0 }
 const counts = async (organisationId = '1') => (await tags.list(organisationId, all)).tags.map(({ tag, videos }) => `${tag} ${videos}`)
 const add = (videoId: string, input: string[], call = createCall()) =>
-  tags.change({ scope: '1', videoId }, '8', (now) => addTags(now, input), call)
+  tags.change({ scope: '1', videoId }, '8', (current) => addTags(current, input), call)
 const remove = (videoId: string, input: string[]) =>
-  tags.change({ scope: '1', videoId }, '8', (now) => removeTags(now, input), { signal: new AbortController().signal })
+  tags.change({ scope: '1', videoId }, '8', (current) => removeTags(current, input), { signal: new AbortController().signal })
 const uploadWith = async (input: string[], more = {}) => (await catalogue.upload({ tags: input }, more)).videoId
 
 /** Checks that the tag counts and the copies of tags match the videos. */
@@ -51,7 +51,7 @@ describe('adding and deleting', () => {
   })
   test('reject a video of another organisation as not found', async () => {
     const videoId = await uploadWith(['a'])
-    const foreign = tags.change({ scope: '2', videoId }, '8', (now) => removeTags(now, ['a']), createCall())
+    const foreign = tags.change({ scope: '2', videoId }, '8', (current) => removeTags(current, ['a']), createCall())
     await expect(foreign).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
   })
   test('lose no tag concurrently, and each tag is added by one call', async () => {
@@ -82,7 +82,7 @@ describe('counts', () => {
     const first = await catalogue.upload({ tags: ['a', 'b'] })
     await catalogue.media.publish({ scope: '1', mediaId: first.mediaId }, '8', createCall())
     expect(await counts()).toEqual(['a 2', 'b 2'])
-    await catalogue.videos.update({ scope: '1', videoId: first.videoId }, '8', (now) => ({ ...now, tags: ['b', 'c'] }))
+    await catalogue.videos.update({ scope: '1', videoId: first.videoId }, '8', (current) => ({ ...current, tags: ['b', 'c'] }))
     expect(await counts()).toEqual(['b 2', 'a 1', 'c 1'])
     await catalogue.videos.remove({ scope: '1', videoId: first.videoId })
     expect(await counts()).toEqual(['a 1', 'b 1'])

@@ -1,6 +1,6 @@
 import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, withIdempotency } from '@vitascope/postgres'
-import { checkText, decodePageToken, encodePageToken, invalidPageToken, isId } from '@vitascope/request'
+import { checkText, decodePageToken, encodePageToken, invalidPageToken, isId, type TokenPage } from '@vitascope/request'
 import { lockVideo, type VideoKey } from '../publishing/media/video-lock.ts'
 import { readTimeToken, writeTimeToken } from '../rules/time-token.ts'
 
@@ -9,26 +9,20 @@ export interface TagCount {
   videos: number
 }
 
-export interface PagePosition {
-  size: number
-  token: string
-  skip: number
-}
-
 export interface TagStore {
   /** Returns the tags of an organisation's videos, most used first. */
-  list(organisationId: string, position: PagePosition, signal?: AbortSignal): Promise<{ tags: TagCount[]; nextPageToken: string }>
+  list(organisationId: string, page: TokenPage, signal?: AbortSignal): Promise<{ tags: TagCount[]; nextPageToken: string }>
   /** Returns the ids of videos that have all tags, or one of the tags if `any` is true. The oldest videos come first. */
   videos(
     filter: { organisationId: string; tags: readonly string[]; any: boolean },
-    position: PagePosition,
+    page: TokenPage,
     signal?: AbortSignal,
   ): Promise<{ videoIds: string[]; nextPageToken: string }>
   /** Locks the video and stores the tags that `change` returns. Returns the changed tags. Throws VIDEO_NOT_FOUND. */
   change(
     key: VideoKey,
     byUserId: string,
-    change: (now: readonly string[]) => { tags: string[]; changed: string[] },
+    change: (current: readonly string[]) => { tags: string[]; changed: string[] },
     call: Pick<Call, 'idempotency' | 'signal'>,
   ): Promise<string[]>
 }
@@ -69,8 +63,8 @@ export function createTagStore(db: Db): TagStore {
     },
     change: (key, byUserId, change, call) =>
       withIdempotency(db, call, jsonCodec<string[]>(), async (tx) => {
-        const { videoId, tags: now } = await lockVideo(tx, key)
-        const { tags, changed } = change(now)
+        const { videoId, tags: current } = await lockVideo(tx, key)
+        const { tags, changed } = change(current)
         if (changed.length === 0) return []
         await tx.query('update video set tags = $2, last_modified_by_id = $3, update_time = clock_timestamp() where video_id = $1', [
           videoId,

@@ -2,11 +2,11 @@ import { notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { getScope, requireUser } from '@vitascope/principal'
 import { Theme as Message, type ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
-import { isId, requireUnchanged, toPageSize } from '@vitascope/request'
+import { isId, requireUnchanged, toTokenPage } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { changeTheme, DEFAULT_THEME, THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
-import type { PagePosition, ThemeKey, ThemeStore } from './theme-store.ts'
+import type { ThemeKey, ThemeStore } from './theme-store.ts'
 
 const DEFAULT_PAGE_SIZE = 10
 const MAX_PAGE_SIZE = 1_000
@@ -30,20 +30,20 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
     },
     async listThemes({ organisationId: requestedId, ...page }, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
-      return themes.list(organisationId, toPosition(page), signal)
+      return themes.list(organisationId, toTokenPage(page, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE), signal)
     },
     async listThemeVideos({ themeId, ...page }, { principal, signal }) {
       const theme = await requireTheme({ scope: getScope(principal), themeId }, signal)
-      return themes.listVideos(theme, toPosition(page), signal)
+      return themes.listVideos(theme, toTokenPage(page, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE), signal)
     },
     async updateTheme({ theme: input = Message.create(), updateMask = [] }, call) {
       const { principal, signal } = call
       const { userId } = requireUser(principal)
       const key = { scope: getScope(principal), themeId: input.themeId }
       if (!isId(key.themeId)) throw notFound('theme', key.themeId)
-      const change = (now: Theme) => {
-        requireUnchanged(call, now.updateTime)
-        return changeTheme(now, toFields(input), updateMask)
+      const change = (current: Theme) => {
+        requireUnchanged(call, current.updateTime)
+        return changeTheme(current, toFields(input), updateMask)
       }
       return { theme: await themes.update(key, userId, change, signal) }
     },
@@ -54,10 +54,6 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
       return {}
     },
   }
-}
-
-function toPosition({ pageSize, pageToken: token, skip }: { pageSize: number; pageToken: string; skip: number }): PagePosition {
-  return { size: toPageSize({ pageSize, skip }, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE), token, skip }
 }
 
 function toFields({ themeId: _, organisationId: __, ...fields }: Message): ThemeFields {

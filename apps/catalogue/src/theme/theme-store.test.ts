@@ -33,7 +33,7 @@ test('a theme is returned as stored and as changed', async () => {
   expect(theme).toEqual({ themeId: expect.stringMatching(/^\d+$/), organisationId: '1', updateTime: expect.any(Date), ...fields })
   const key = { scope: '1', themeId: theme.themeId }
   expect(await themes.find(key)).toEqual(theme)
-  const changed = await themes.update(key, '8', (now) => ({ ...now, skin: undefined, overlayLinkColour: '#ABCDEF' }))
+  const changed = await themes.update(key, '8', (current) => ({ ...current, skin: undefined, overlayLinkColour: '#ABCDEF' }))
   expect(changed).toEqual({ ...theme, updateTime: changed.updateTime, skin: undefined, overlayLinkColour: '#ABCDEF' })
   expect(changed.updateTime.getTime()).toBeGreaterThan(theme.updateTime.getTime())
   expect(await themes.find(key)).toEqual(changed)
@@ -44,7 +44,7 @@ test('a theme of another organisation is not found', async () => {
   const key = { scope: '2', themeId }
   const expectedError = { kind: 'not_found', reason: 'THEME_NOT_FOUND', message: `no theme ${themeId}` }
   expect(await themes.find(key)).toBeUndefined()
-  await expect(themes.update(key, '8', (now) => now)).rejects.toMatchObject(expectedError)
+  await expect(themes.update(key, '8', (current) => current)).rejects.toMatchObject(expectedError)
   await expect(themes.remove(key)).rejects.toMatchObject(expectedError)
   expect(await themes.find({ scope: null, themeId })).toMatchObject({ themeId })
 })
@@ -107,7 +107,7 @@ describe('videos', () => {
   test('cannot have an unknown theme or one of another organisation', async () => {
     const { videoId } = await catalogue.upload()
     for (const themeId of ['999999', (await make('2')).themeId]) {
-      const update = catalogue.videos.update({ scope: '1', videoId }, '8', (now) => ({ ...now, themeId, title: 'X' }))
+      const update = catalogue.videos.update({ scope: '1', videoId }, '8', (current) => ({ ...current, themeId, title: 'X' }))
       await expect(update).rejects.toMatchObject({ kind: 'not_found', reason: 'THEME_NOT_FOUND' })
       await expect(catalogue.upload({ themeId })).rejects.toMatchObject({ reason: 'THEME_NOT_FOUND' })
     }

@@ -2,7 +2,7 @@ import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { encodePageToken, readIdToken } from '@vitascope/request'
+import { encodePageToken, readIdToken, type TokenPage } from '@vitascope/request'
 import { readTimeToken, writeTimeToken } from '../rules/time-token.ts'
 import { THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
 
@@ -11,26 +11,19 @@ export interface ThemeKey {
   themeId: string
 }
 
-export interface PagePosition {
-  size: number
-  /** Empty for the first page. */
-  token: string
-  skip: number
-}
-
 export interface ThemeStore {
   create(theme: { organisationId: string; userId: string; fields: ThemeFields }, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Theme>
   find(key: ThemeKey, signal?: AbortSignal): Promise<Theme | undefined>
   /** Returns themes, oldest first. */
-  list(organisationId: string, position: PagePosition, signal?: AbortSignal): Promise<{ themes: Theme[]; nextPageToken: string }>
+  list(organisationId: string, page: TokenPage, signal?: AbortSignal): Promise<{ themes: Theme[]; nextPageToken: string }>
   /** Returns the videos that reference a theme, oldest first. */
   listVideos(
     theme: Theme,
-    position: PagePosition,
+    page: TokenPage,
     signal?: AbortSignal,
   ): Promise<{ videos: { videoId: string; title: string }[]; nextPageToken: string }>
   /** Locks the theme and stores the fields that `change` returns. Throws THEME_NOT_FOUND. */
-  update(key: ThemeKey, byUserId: string, change: (now: Theme) => ThemeFields, signal?: AbortSignal): Promise<Theme>
+  update(key: ThemeKey, byUserId: string, change: (current: Theme) => ThemeFields, signal?: AbortSignal): Promise<Theme>
   /** Deletes a theme. Throws THEME_NOT_FOUND, and THEME_IN_USE if it is the default theme of its organisation. */
   remove(key: ThemeKey, signal?: AbortSignal): Promise<void>
   /**

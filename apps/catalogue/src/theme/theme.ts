@@ -47,9 +47,9 @@ export const THEME_PATHS: ReadonlyMap<string, keyof ThemeFields> = new Map([
 
 const MAX_LENGTH = 50
 
-/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field. */
-export function changeTheme(now: ThemeFields, input: ThemeFields, mask: readonly string[]): ThemeFields {
-  const { fields, problems } = applyMask(now, input, mask, THEME_PATHS)
+/** Returns the fields `current` with the masked fields of `input`. Throws `invalid` with every invalid field. */
+export function changeTheme(current: ThemeFields, input: ThemeFields, mask: readonly string[]): ThemeFields {
+  const { fields, problems } = applyMask(current, input, mask, THEME_PATHS)
   requireValid([...problems, ...checkTheme(fields)])
   return fields
 }

@@ -34,7 +34,7 @@ export interface Upload {
   fields: VideoFields
   notify: boolean
   startsWaiting: boolean
-  /** The job runs after all jobs with normal priority. */
+  /** Jobs with normal priority run first, until this job has waited for VITASCOPE_LOW_PRIORITY_MAX_WAIT_SECONDS. */
   lowPriority: boolean
 }
 

@@ -35,7 +35,7 @@ interface Field<Value> {
   /** Returns the value of a selected row. */
   read(row: Row): Value
   /** Functions that set one part of the field, by the mask path below the field. */
-  parts?: Readonly<Record<string, (now: Value, input: Value) => Value>>
+  parts?: Readonly<Record<string, (current: Value, input: Value) => Value>>
 }
 
 type ColumnOptions<Value> = Partial<Pick<Field<Value>, 'select' | 'columns'>>
@@ -87,8 +87,8 @@ export const VIDEO_FIELDS = {
       return time || message ? { expireTime: time ?? undefined, message } : undefined
     },
     parts: {
-      expire_time: (now, change) => ({ message: now?.message ?? '', expireTime: change?.expireTime }),
-      message: (now, change) => ({ expireTime: now?.expireTime, message: change?.message ?? '' }),
+      expire_time: (current, change) => ({ message: current?.message ?? '', expireTime: change?.expireTime }),
+      message: (current, change) => ({ expireTime: current?.expireTime, message: change?.message ?? '' }),
     },
   }),
   sharing: composite<Sharing>({
@@ -100,8 +100,8 @@ export const VIDEO_FIELDS = {
       return { text, embedWithinSocial }
     },
     parts: {
-      text: (now, change) => ({ ...now, text: change.text }),
-      embed_within_social: (now, change) => ({ ...now, embedWithinSocial: change.embedWithinSocial }),
+      text: (current, change) => ({ ...current, text: change.text }),
+      embed_within_social: (current, change) => ({ ...current, embedWithinSocial: change.embedWithinSocial }),
     },
   }),
   languages: field<AudioLanguage[]>('languages', [], checkLanguages, { columns: { languages: (value) => JSON.stringify(value) } }),
@@ -115,8 +115,8 @@ export const VIDEO_FIELDS = {
       return { allow, auto }
     },
     parts: {
-      allow: (now, change) => ({ ...now, allow: change.allow }),
-      auto: (now, change) => ({ ...now, auto: change.auto }),
+      allow: (current, change) => ({ ...current, allow: change.allow }),
+      auto: (current, change) => ({ ...current, auto: change.auto }),
     },
   }),
   location: field<Location | undefined>('location', undefined, checkLocation, {

@@ -3,7 +3,7 @@ import type { DomainError } from '@vitascope/errors'
 import { createVideoFields, type VideoFields } from './video-fields.ts'
 import { mergeFields } from './video-mask.ts'
 
-const now: VideoFields = {
+const current: VideoFields = {
   ...createVideoFields('Launch'),
   sharing: { text: 'see this', embedWithinSocial: true },
   contentExpiry: { expireTime: new Date('2030-01-01T00:00:00Z'), message: 'gone' },
@@ -12,7 +12,7 @@ const now: VideoFields = {
 const input = (fields: Partial<VideoFields>): VideoFields => ({ ...createVideoFields(''), ...fields })
 const badFields = (fields: Partial<VideoFields>, mask: string[]): string[] => {
   try {
-    mergeFields(now, input(fields), mask)
+    mergeFields(current, input(fields), mask)
     return []
   } catch (error) {
     return (error as DomainError).fields.map(({ field }) => field)
@@ -21,10 +21,10 @@ const badFields = (fields: Partial<VideoFields>, mask: string[]): string[] => {
 
 describe('the mask', () => {
   test('keeps the fields that it does not name', () => {
-    expect(mergeFields(now, input({ description: 'x', enabled: false }), ['description'])).toEqual({ ...now, description: 'x' })
+    expect(mergeFields(current, input({ description: 'x', enabled: false }), ['description'])).toEqual({ ...current, description: 'x' })
   })
   test('sets a nested field', () => {
-    const after = mergeFields(now, input({ sharing: { text: 'new', embedWithinSocial: false }, hd: { allow: false, auto: true } }), [
+    const after = mergeFields(current, input({ sharing: { text: 'new', embedWithinSocial: false }, hd: { allow: false, auto: true } }), [
       'sharing.text',
       'hd.auto',
     ])
@@ -32,11 +32,14 @@ describe('the mask', () => {
     expect(after.hd).toEqual({ allow: true, auto: true })
   })
   test('keeps the message of an expiry when its time is cleared', () => {
-    const after = mergeFields(now, input({ contentExpiry: undefined }), ['content_expiry.expire_time'])
+    const after = mergeFields(current, input({ contentExpiry: undefined }), ['content_expiry.expire_time'])
     expect(after.contentExpiry).toEqual({ expireTime: undefined, message: 'gone' })
   })
   test('clears named fields that the message omits', () => {
-    const after = mergeFields(now, input({ contentExpiry: undefined, publishedWidth: undefined }), ['content_expiry', 'published_width'])
+    const after = mergeFields(current, input({ contentExpiry: undefined, publishedWidth: undefined }), [
+      'content_expiry',
+      'published_width',
+    ])
     expect(after).toMatchObject({ contentExpiry: undefined, publishedWidth: undefined })
   })
   test.each(['video_id', 'organisation_id', 'status', 'creator_id', 'delivery_version', '__proto__', 'constructor', 'sharing.url', ''])(
@@ -48,7 +51,7 @@ describe('the mask', () => {
 })
 
 test('tags are deduplicated in their order', () => {
-  expect(mergeFields(now, input({ tags: ['b', 'a', 'b', 'c', 'a'] }), ['tags']).tags).toEqual(['b', 'a', 'c'])
+  expect(mergeFields(current, input({ tags: ['b', 'a', 'b', 'c', 'a'] }), ['tags']).tags).toEqual(['b', 'a', 'c'])
 })
 
 test('every invalid field is reported at once, by its proto name', () => {

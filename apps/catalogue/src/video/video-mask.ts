@@ -3,7 +3,7 @@ import { checkMask } from '@vitascope/request'
 import { removeDuplicates } from './video-checks.ts'
 import { checkVideoFields, FIELD_ENTRIES, type VideoFieldName, type VideoFields } from './video-fields.ts'
 
-type Merge = (now: VideoFields, input: VideoFields) => Partial<VideoFields>
+type Merge = (current: VideoFields, input: VideoFields) => Partial<VideoFields>
 
 /** All mask paths with the field that they change. */
 const MASK_PATHS = new Map<string, { key: VideoFieldName; merge: Merge }>(
@@ -11,15 +11,15 @@ const MASK_PATHS = new Map<string, { key: VideoFieldName; merge: Merge }>(
     [protoName, { key, merge: (_, input) => ({ [key]: input[key] }) }],
     ...Object.entries(parts).map(([part, set]): [string, { key: VideoFieldName; merge: Merge }] => [
       `${protoName}.${part}`,
-      { key, merge: (now, input) => ({ [key]: set(now[key], input[key]) }) },
+      { key, merge: (current, input) => ({ [key]: set(current[key], input[key]) }) },
     ]),
   ]),
 )
 
-/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field. */
-export function mergeFields(now: VideoFields, input: VideoFields, mask: readonly string[]): VideoFields {
+/** Returns the fields `current` with the masked fields of `input`. Throws `invalid` with every invalid field. */
+export function mergeFields(current: VideoFields, input: VideoFields, mask: readonly string[]): VideoFields {
   const changedFields = new Set<VideoFieldName>()
-  let merged = now
+  let merged = current
   for (const path of mask) {
     const target = MASK_PATHS.get(path)
     if (target) {

@@ -93,9 +93,9 @@ export function videoHandlers({
       const { userId } = requireUser(principal)
       const key = { scope: getScope(principal), videoId: input?.videoId ?? '' }
       if (!input || !isId(key.videoId)) throw notFound('video', key.videoId)
-      const change = (now: Video) => {
-        requireUnchanged(call, now.updateTime)
-        return mergeFields(now, fromMessage(input), updateMask)
+      const change = (current: Video) => {
+        requireUnchanged(call, current.updateTime)
+        return mergeFields(current, fromMessage(input), updateMask)
       }
       const video =
         updateMask.length === 0 ? await videos.find(key.scope, key.videoId, signal) : await videos.update(key, userId, change, signal)

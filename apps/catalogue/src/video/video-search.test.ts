@@ -169,12 +169,13 @@ describe('a search with filters', () => {
 describe('the search index', () => {
   test('follows changes of titles, tags, descriptions and media titles, and deleted videos', async () => {
     const { videoId, mediaId } = await upload({ title: 'Meteor' })
-    const change = (fields: Partial<VideoFields>) => catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, ...fields }))
+    const change = (fields: Partial<VideoFields>) =>
+      catalogue.videos.update({ scope: '1', videoId }, '7', (current) => ({ ...current, ...fields }))
     await change({ title: 'Comet', description: 'icy', tags: ['night'], mediaTitle: 'Reel' })
     expect(await titles('meteor', { order: 'title' })).toEqual([])
     for (const word of ['comet', 'icy', 'night', 'reel']) expect(await titles(word)).toEqual(['Comet'])
     expect(await titles('comet', { tag: 'night' })).toEqual(['Comet'])
-    await catalogue.media.update({ scope: '1', mediaId }, (now) => ({ ...now, title: 'Spool' }))
+    await catalogue.media.update({ scope: '1', mediaId }, (current) => ({ ...current, title: 'Spool' }))
     expect(await titles('spool')).toEqual(['Comet'])
     expect(await titles('reel')).toEqual([])
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
@@ -245,7 +246,7 @@ describe('the search index', () => {
       await caption(mediaId, 'second')
       await tx.query('select update_caption_search($1)', [mediaId])
       await caption(mediaId, 'third')
-      await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title: 'Busier', mediaTitle: 'Busier' }))
+      await catalogue.videos.update({ scope: '1', videoId }, '7', (current) => ({ ...current, title: 'Busier', mediaTitle: 'Busier' }))
       await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
       // A concurrent run skips a media that is locked.
       expect(await catalogue.db.query('select update_caption_search($1) as renewed', [mediaId])).toEqual([{ renewed: false }])

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => catalogue.close())
 
 const change = (videoId: string, fields: Partial<VideoFields>) =>
-  catalogue.videos.update({ scope: '1', videoId }, '8', (now) => ({ ...now, ...fields }))
+  catalogue.videos.update({ scope: '1', videoId }, '8', (current) => ({ ...current, ...fields }))
 const readVersion = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.deliveryVersion
 
 describe('every field', () => {
@@ -89,7 +89,7 @@ describe('a video of another organisation', () => {
     expect(await catalogue.videos.find('2', videoId)).toBeUndefined()
     const key = { scope: '2', videoId }
     const expectedError = { kind: 'not_found', reason: 'VIDEO_NOT_FOUND', message: `no video ${videoId}` }
-    await expect(catalogue.videos.update(key, '8', (now) => ({ ...now, title: 'mine' }))).rejects.toMatchObject(expectedError)
+    await expect(catalogue.videos.update(key, '8', (current) => ({ ...current, title: 'mine' }))).rejects.toMatchObject(expectedError)
     await expect(catalogue.videos.remove(key)).rejects.toMatchObject(expectedError)
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({ title: 'Launch', lastModifiedById: '7' })
   })
@@ -129,7 +129,8 @@ describe('deleting videos of a media', () => {
 
 test('no change of twenty concurrent ones is lost', async () => {
   const { videoId } = await catalogue.upload()
-  const add = (tag: string) => catalogue.videos.update({ scope: '1', videoId }, '8', (now) => ({ ...now, tags: [...now.tags, tag] }))
+  const add = (tag: string) =>
+    catalogue.videos.update({ scope: '1', videoId }, '8', (current) => ({ ...current, tags: [...current.tags, tag] }))
   await Promise.all(Array.from({ length: 20 }, (_, i) => add(`t${i}`)))
   expect((await catalogue.videos.find('1', videoId))?.tags).toHaveLength(20)
 })

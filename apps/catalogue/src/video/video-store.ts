@@ -16,7 +16,7 @@ export interface VideoStore {
    * Locks the video and stores the fields that `change` returns. Rotates the delivery URLs if the
    * change restricts access. Throws VIDEO_NOT_FOUND.
    */
-  update(key: VideoKey, byUserId: string, change: (now: Video) => VideoFields, signal?: AbortSignal): Promise<Video>
+  update(key: VideoKey, byUserId: string, change: (current: Video) => VideoFields, signal?: AbortSignal): Promise<Video>
   /** Deletes a video and returns the deletion time. Throws ONLY_PUBLISH if it is the only video of its media. */
   remove(key: VideoKey, signal?: AbortSignal): Promise<Date>
 }

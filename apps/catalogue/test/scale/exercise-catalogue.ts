@@ -334,7 +334,7 @@ async function exercisePresentations(send: CatalogueClients, videoId: string): P
   const presentation = { presentationId, title: 'Newer' }
   await send.presentations.updatePresentation(UpdatePresentationRequest.fromPartial({ presentation, updateMask: ['title'] }), system)
   const sourceObject = `upload/1/${presentationId}.pdf`
-  const slides = { presentationId, organisationId: '1', userId: '7', filename: 'a.pdf', sourceObject, sourceBytes: 10 }
+  const slides = { presentationId, organisationId: '1', userId: '7', filename: 'a.pdf', sourceObject, sourceBytes: 10, uploadId: '' }
   await send.presentations.addSlides(slides, internal)
   await send.presentations.deletePresentation({ presentationId }, system)
 }

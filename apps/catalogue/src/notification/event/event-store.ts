@@ -3,11 +3,11 @@ import type { EventType } from '@vitascope/proto/event-types'
 import type { NewEvent, ServiceEvent } from './event.ts'
 
 export interface EventStore {
-  /** Stores an event of another service. Does nothing if an event with this id is stored. */
+  /** Stores an event of another service. Does nothing if an event with this id is already stored. */
   addFromService(event: ServiceEvent, signal?: AbortSignal): Promise<void>
   /**
-   * Removes up to `limit` events from UTC days before the last seven, with their deliveries.
-   * Returns the number of events.
+   * Removes up to `limit` events with their deliveries, and returns the number of events. Keeps those
+   * of the current UTC day and of the seven days before it.
    */
   sweep(limit: number): Promise<number>
 }

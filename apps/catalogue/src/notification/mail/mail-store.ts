@@ -3,7 +3,7 @@ import type { Db, Transaction } from '@vitascope/postgres'
 /** A mail that this process has leased for sending. */
 export interface Mail {
   mailId: string
-  /** A UUID that is the same for every attempt. */
+  /** A UUID that is the same for every attempt. Mails with a sign-in link do not use it. */
   messageId: string
   userId: string
   attempt: number

@@ -252,4 +252,16 @@ describe('a link that signs a user in', () => {
     await run({ smtpUrl: server.url }, uploader, issue)
     expect(server.received.map(({ raw }) => /secret-\d/.exec(raw)?.[0])).toEqual(['secret-2'])
   })
+
+  test('has another Message-ID when the result of an attempt was lost', async () => {
+    const server = await smtp()
+    await queue(randomUUID())
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await catalogue.db.query(`update mail set state = 'waiting', next_time = now()`)
+      await run({ smtpUrl: server.url }, uploader, async () => ({ ...link, purpose: 'invitation' }))
+    }
+    const messages = await Promise.all(server.received.map(({ raw }) => PostalMime.parse(raw)))
+    expect(messages).toHaveLength(2)
+    expect(messages[0]?.messageId).not.toBe(messages[1]?.messageId)
+  })
 })

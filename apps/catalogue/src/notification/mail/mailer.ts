@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
@@ -17,9 +18,9 @@ export type FindRecipient = (userId: string, signal: AbortSignal) => Promise<Rec
 /** Creates the secret of a link. Returns undefined if the link was used, or has expired. */
 export type IssueSignInLink = (signInLinkId: string, signal: AbortSignal) => Promise<(SignInLink & { email: string }) | undefined>
 
-/** All attempts together must take less time than the lease of a mail. */
-const MAX_ATTEMPTS = 20
-const PAUSE_MS = 3_000
+/** Attempts to store the result of a mail. All of them must end within the lease of the mail, which is two minutes. */
+const MAX_STORE_ATTEMPTS = 20
+const STORE_RETRY_DELAY_MS = 3_000
 
 export interface Mailer {
   /** Sends the due mails, one after another. */
@@ -35,7 +36,7 @@ export function createMailer(parts: {
   log: Logger
 }): Mailer {
   const { store, send, findRecipient, issueSignInLink, publicUrl, log } = parts
-  /** Returns undefined if there is no reason for the mail any more. */
+  /** Returns undefined if the mail is not needed any more. */
   const compose = async ({ subject, userId }: Mail, signal: AbortSignal): Promise<{ to: Recipient; message: Message } | undefined> => {
     if (subject.kind === 'sign-in-link') {
       const link = await issueSignInLink(subject.signInLinkId, signal)
@@ -50,7 +51,10 @@ export function createMailer(parts: {
     const composed = await compose(mail, signal)
     if (!composed || !isPlainAddress(composed.to.email)) return 'dropped'
     const { email, name } = composed.to
-    const result = await send({ ...composed.message, to: { email, name }, messageId: mail.messageId, date: mail.createTime })
+    // Each attempt to send a link has a new secret. With the same Message-ID, mail programs would hide the mail with the
+    // valid one if an earlier attempt had arrived.
+    const messageId = mail.subject.kind === 'sign-in-link' ? randomUUID() : mail.messageId
+    const result = await send({ ...composed.message, to: { email, name }, messageId, date: mail.createTime })
     return result === 'rejected' ? 'failed' : 'sent'
   }
   /**
@@ -62,8 +66,8 @@ export function createMailer(parts: {
       try {
         return await store.end(mail, state)
       } catch (error) {
-        if (attempt === MAX_ATTEMPTS) throw error
-        await delay(PAUSE_MS)
+        if (attempt === MAX_STORE_ATTEMPTS) throw error
+        await delay(STORE_RETRY_DELAY_MS)
       }
     }
   }
@@ -77,7 +81,9 @@ export function createMailer(parts: {
         try {
           state = await deliver(mail, signal)
         } catch (error) {
-          const hasExpired = await store.postpone(mail)
+          const hasExpired = await store.postpone(mail).catch((cause: unknown) => {
+            throw new AggregateError([error, cause], `sending mail ${mail_id} failed, and storing that failed too`)
+          })
           log.warn({ err: error, mail_id, attempt, expired: hasExpired }, 'sending a mail failed')
           continue
         }

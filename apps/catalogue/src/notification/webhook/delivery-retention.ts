@@ -2,6 +2,8 @@ import { createPartitionsAhead, type Db, dropPartitions, type RetainedTable, typ
 
 const DAY_MS = 86_400_000
 const RETENTION_DAYS = 7
+
+/** One partition for each UTC day of `create_time`. */
 export const DELIVERIES: TimePartitionedTable = {
   table: 'webhook_delivery',
   days: 1,
@@ -10,9 +12,8 @@ export const DELIVERIES: TimePartitionedTable = {
 }
 
 /**
- * Returns the retention of deliveries: those of UTC days before the last seven are deleted. Their events
- * are deleted later. The default partition only contains deliveries of days whose partition did not
- * exist.
+ * Returns the retention of deliveries. It keeps those of the current UTC day and of the seven days before
+ * it. The default partition only contains deliveries of days whose partition did not exist.
  */
 export function deliveryRetention(db: Db, now: () => number = Date.now): RetainedTable {
   return {

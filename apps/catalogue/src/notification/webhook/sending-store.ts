@@ -34,7 +34,7 @@ export type SendOutcome = 'delivered' | 'retry' | 'failed' | 'disabled' | 'lost'
 export interface SendingStore {
   /**
    * Leases the oldest delivery of a due lane for 30 s. A lane is the queue of the deliveries of one webhook that have
-   * the same object key.
+   * the same object key. Returns undefined if no lane is due. Due lanes without a delivery are removed.
    */
   lease(busy: BusyReceivers, signal?: AbortSignal): Promise<Sending | undefined>
   /** Stores the result of an attempt. `status` is undefined if there was no response. */
@@ -52,22 +52,27 @@ const MAX_TEST_ATTEMPTS = 3
 
 export function createSendingStore(db: Db): SendingStore {
   return {
-    lease: (busy, signal) =>
-      db.transaction(async (tx) => {
-        // In the index, leased lanes and lanes that wait for a retry come after `now()`. Before it, only the
-        // lanes of busy webhooks and organisations are skipped.
-        const [lane] = await tx.query<LaneRow>(
-          `with due as (
-             select webhook_id, object_key from webhook_lane
-             where next_time <= now() and webhook_id <> all ($1::bigint[]) and organisation_id <> all ($2::bigint[])
-             order by next_time limit 1 for update skip locked)
-           update webhook_lane l set next_time = now() + ${LEASE}, fence = nextval('webhook_fence')
-           from due where l.webhook_id = due.webhook_id and l.object_key = due.object_key
-           returning l.webhook_id, l.object_key, l.organisation_id, l.fence`,
-          [busy.webhookIds, busy.organisationIds],
-        )
-        return lane && startOldestDelivery(tx, lane)
-      }, signal),
+    async lease(busy, signal) {
+      // A due lane without a delivery is removed or paused, so the loop ends.
+      for (;;) {
+        const leased = await db.transaction(async (tx) => {
+          // In the index, leased lanes and lanes that wait for a retry come after `now()`. Before it, only the
+          // lanes of busy webhooks and organisations are skipped.
+          const [lane] = await tx.query<LaneRow>(
+            `with due as (
+               select webhook_id, object_key from webhook_lane
+               where next_time <= now() and webhook_id <> all ($1::bigint[]) and organisation_id <> all ($2::bigint[])
+               order by next_time limit 1 for update skip locked)
+             update webhook_lane l set next_time = now() + ${LEASE}, fence = nextval('webhook_fence')
+             from due where l.webhook_id = due.webhook_id and l.object_key = due.object_key
+             returning l.webhook_id, l.object_key, l.organisation_id, l.fence`,
+            [busy.webhookIds, busy.organisationIds],
+          )
+          return lane && { sending: await startOldestDelivery(tx, lane) }
+        }, signal)
+        if (!leased || leased.sending) return leased?.sending
+      }
+    },
     recordResult: (sending, status, signal) =>
       db.transaction(async (tx) => {
         const { webhookId, objectKey, deliveryId, attempt } = sending

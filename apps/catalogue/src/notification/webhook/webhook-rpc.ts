@@ -45,7 +45,7 @@ export function webhookHandlers(stores: {
     },
     async updateWebhook({ webhook: input, updateMask = [] }, { principal, signal }) {
       if (!input) throw notFound('webhook', '')
-      const change = (now: Parameters<typeof mergeWebhook>[0]) => mergeWebhook(now, input, updateMask, checkAddress)
+      const change = (current: Parameters<typeof mergeWebhook>[0]) => mergeWebhook(current, input, updateMask, checkAddress)
       return { webhook: await webhooks.update(toKey(principal, input.webhookId), change, signal) }
     },
     async deleteWebhook({ webhookId }, { principal, signal }) {

@@ -97,6 +97,18 @@ test('an unreliable receiver receives every event, in order per video', async ()
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(48)
 }, 120_000)
 
+test('a webhook whose deliveries were removed while it was disabled does not delay other webhooks', async () => {
+  const [disabled, other] = [await subscribe('http://127.0.0.1:9/', '1'), await subscribe('http://127.0.0.1:9/', '2')]
+  for (let count = 0; count < 3; count++) await catalogue.upload({}, { organisationId: '1' })
+  await webhooks.update(disabled.key, (current) => ({ ...current, enabled: false }))
+  await catalogue.db.query('delete from webhook_delivery where webhook_id = $1', [disabled.webhookId])
+  await webhooks.update(disabled.key, (current) => ({ ...current, enabled: true }))
+  await catalogue.upload({}, { organisationId: '2' })
+  const sending = await createSendingStore(catalogue.db).lease({ webhookIds: [], organisationIds: [] })
+  expect(sending).toMatchObject({ webhookId: other.webhookId })
+  expect(await catalogue.db.query('select webhook_id from webhook_lane')).toEqual([{ webhook_id: other.webhookId }])
+})
+
 test('a forbidden address is never contacted', async () => {
   const canary = await createReceiver()
   const port = new URL(canary.url).port

@@ -55,10 +55,11 @@ export function createWebhookSender(parts: Sender): WebhookSender {
     while (!stopping.signal.aborted) {
       isWakeRequested = false
       try {
-        const sending = active.size < MAX_IN_FLIGHT ? await store.lease(findBusyReceivers([...active.keys()])) : undefined
+        const sending = active.size < MAX_IN_FLIGHT ? await store.lease(findBusyReceivers([...active.keys()]), stopping.signal) : undefined
         if (sending) startSending(sending)
         else if (!isWakeRequested) await waitForWork()
       } catch (error) {
+        if (stopping.signal.aborted) return
         log.warn({ err: error }, 'leasing a webhook delivery failed; retrying')
         await delay(POLL_MS)
       }

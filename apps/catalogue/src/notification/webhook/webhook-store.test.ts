@@ -94,7 +94,7 @@ describe('a webhook', () => {
     const key = { scope: '1', webhookId }
     const expectedError = { kind: 'not_found', reason: 'WEBHOOK_NOT_FOUND' }
     await expect(webhooks.require(key)).rejects.toMatchObject(expectedError)
-    await expect(webhooks.update(key, (now) => now)).rejects.toMatchObject(expectedError)
+    await expect(webhooks.update(key, (current) => current)).rejects.toMatchObject(expectedError)
     await expect(webhooks.remove(key)).rejects.toMatchObject(expectedError)
     await expect(webhooks.rotate(key, createCall())).rejects.toMatchObject(expectedError)
     await expect(deliveries.test(key, createCall())).rejects.toMatchObject(expectedError)
@@ -293,7 +293,7 @@ describe('a test call', () => {
     await upload(webhook)
     await sendings.recordResult(await leaseOne(webhook), 404)
     expect(await leaseAll(webhook)).toEqual([])
-    await webhooks.update(webhook.key, (now) => ({ ...now, url: 'https://other.example/hook' }))
+    await webhooks.update(webhook.key, (current) => ({ ...current, url: 'https://other.example/hook' }))
     expect(await leaseOne(webhook)).toMatchObject({ url: 'https://other.example/hook', attempt: 2 })
   })
 })
@@ -323,19 +323,22 @@ describe('after 24 hours of failures', () => {
     expect([await leaseAll(webhook), (await log(webhook)).length]).toEqual([[], 3])
     await expect(deliveries.test(webhook.key, createCall())).rejects.toMatchObject({ reason: 'WEBHOOK_DISABLED' })
     await expect(deliveries.resend(webhook.key, late.deliveryId, createCall())).rejects.toMatchObject({ reason: 'WEBHOOK_DISABLED' })
-    expect(await webhooks.update(webhook.key, (now) => ({ ...now, enabled: true }))).toMatchObject({ enabled: true, disabledReason: '' })
+    expect(await webhooks.update(webhook.key, (current) => ({ ...current, enabled: true }))).toMatchObject({
+      enabled: true,
+      disabledReason: '',
+    })
     expect((await leaseAll(webhook)).map(({ deliveryId }) => deliveryId)).toEqual([other.deliveryId])
   })
   test('a webhook that was disabled by a user has another 24 hours for pending deliveries', async () => {
     const webhook = await createWebhook({ events: ['video.created'] })
     await upload(webhook)
     await sendings.recordResult(await leaseOne(webhook), 500)
-    await webhooks.update(webhook.key, (now) => ({ ...now, enabled: false }))
+    await webhooks.update(webhook.key, (current) => ({ ...current, enabled: false }))
     await catalogue.db.query(`update webhook_delivery set first_attempt_time = now() - interval '30 hours' where webhook_id = $1`, [
       webhook.webhookId,
     ])
     expect(await leaseAll(webhook)).toEqual([])
-    await webhooks.update(webhook.key, (now) => ({ ...now, enabled: true }))
+    await webhooks.update(webhook.key, (current) => ({ ...current, enabled: true }))
     expect(await sendings.recordResult(await leaseOne(webhook), 500)).toBe('retry')
   })
 })

@@ -22,7 +22,7 @@ export interface WebhookStore {
   /** Stores a webhook. Only this method and `rotate` return a secret. Throws WEBHOOKS_FULL. */
   create(webhook: WebhookFields & { organisationId: string }, call: IdempotentCall): Promise<{ webhook: Webhook; secret: string }>
   /** Locks the webhook and stores the fields that `change` returns. */
-  update(key: WebhookKey, change: (now: Webhook) => WebhookFields, signal?: AbortSignal): Promise<Webhook>
+  update(key: WebhookKey, change: (current: Webhook) => WebhookFields, signal?: AbortSignal): Promise<Webhook>
   remove(key: WebhookKey, signal?: AbortSignal): Promise<void>
   /** Creates and returns a new secret. Deliveries are also signed with the previous secret for 24 hours. */
   rotate(key: WebhookKey, call: IdempotentCall): Promise<string>

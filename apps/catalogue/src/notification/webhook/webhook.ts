@@ -53,9 +53,14 @@ export function checkWebhook<Fields extends WebhookFields>(fields: Fields, check
   return { ...fields, events: [...new Set(fields.events)] }
 }
 
-/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field. */
-export function mergeWebhook(now: WebhookFields, input: WebhookFields, mask: readonly string[], checkAddress: CheckAddress): WebhookFields {
-  const { fields, problems } = applyMask(now, input, mask, PATHS)
+/** Returns the fields `current` with the masked fields of `input`. Throws `invalid` with every invalid field. */
+export function mergeWebhook(
+  current: WebhookFields,
+  input: WebhookFields,
+  mask: readonly string[],
+  checkAddress: CheckAddress,
+): WebhookFields {
+  const { fields, problems } = applyMask(current, input, mask, PATHS)
   requireValid(problems)
   // An unchanged URL is not checked here, because every call checks it.
   return checkWebhook(fields, mask.includes('url') ? checkAddress : () => [])

@@ -27,6 +27,19 @@ export async function addToSet(tx: Transaction, job: Job, set: RenditionSet, new
   return { ...set, renditions: [...set.renditions, ...renditions] }
 }
 
+/** Returns the bytes that a new set of a locked media releases: the current set and the renditions that were added to it. */
+export async function countReplacedBytes(
+  tx: Transaction,
+  { mediaId, renditions }: Pick<LockedMedia, 'mediaId' | 'renditions'>,
+): Promise<number> {
+  const [row] = await tx.query<{ bytes: string }>(
+    'select coalesce(sum(bytes), 0) as bytes from added_rendition where media_id = $1 and bytes > 0',
+    [mediaId],
+  )
+  if (!row) throw new Error('the sum of added renditions returned no row')
+  return (renditions?.bytes ?? 0) + Number(row.bytes)
+}
+
 /** Removes renditions of earlier sets from the quota. They are served as long as their sets. */
 export async function clearAddedBytes(tx: Transaction, mediaId: string): Promise<void> {
   await tx.query('update added_rendition set bytes = 0 where media_id = $1 and bytes > 0', [mediaId])

@@ -191,6 +191,18 @@ test('a quota rejects a requested rendition; an automatic one becomes a failed j
   expect(await publish(third.jobId, { ...createRendition('av1_250'), bytes: 2_000 })).toBe(true)
 })
 
+test('a replacement may use the bytes of the renditions that were added to the previous set', async () => {
+  const { mediaId } = await play()
+  const { jobId } = await apply(mediaId)
+  await publish(jobId, createRendition('av1_250'))
+  await limit({ bytes: 6_500 })
+  const replacement = await replace(mediaId)
+  const request = (await catalogue.messages()).find(({ payload }) => payload.jobId === replacement.jobId)
+  expect(request?.payload).toMatchObject({ maxBytes: 6_500 })
+  expect(await publish(replacement.jobId, { bytes: 6_500 })).toBe(true)
+  expect(await usage()).toMatchObject({ bytes: 6_500, reservedBytes: 0 })
+})
+
 test('deleting the media cancels the rendition and releases its quota; a lost job request is sent again unchanged', async () => {
   const { mediaId } = await play()
   const done = await apply(mediaId, HEVC)

@@ -9,12 +9,12 @@ import { TOO_LARGE } from '../media/status.ts'
 import { findFirstVideoId } from '../media/video-lock.ts'
 import { findProfile, toRenditionKey } from './profiles.ts'
 
-/** A locked media. No rendition is started if it has no set. */
+/** The fields of a locked media that a rendition requires. */
 type RenditionTarget = Pick<LockedMedia, 'mediaId' | 'organisationId' | 'renditions'>
 
 /**
  * Queues one rendition for the current set of a locked media, and returns its job. Returns the active
- * job if the rendition is already queued. Returns undefined if the rendition exists or if the media
+ * job if the rendition is already queued or running. Returns undefined if the rendition exists or if the media
  * has no set with a picture. Throws the errors of `reserve`.
  */
 export async function startRendition(

@@ -19,16 +19,22 @@ const ZERO_COUNTS = { checked: 0, resent: 0, running: 0, reports_repeated: 0, en
  */
 export function createAfterFailover({ db, rounds, resultSeconds, log }: AfterFailoverOptions): (signal: AbortSignal) => Promise<void> {
   let total = { ...ZERO_COUNTS }
+  // A round that is interrupted has claimed jobs without checking them. They count as checked since
+  // the failover, but not since the interruption.
+  let interruptTime = Number.NEGATIVE_INFINITY
   return async (signal) => {
     const failover = await findOpenFailover(db.query)
     if (!failover) return
-    const failoverTime = performance.now() - failover.seconds * 1_000
+    const startTime = Math.max(performance.now() - failover.seconds * 1_000, interruptTime)
     for (const round of rounds) {
       for (let hasMore = true; hasMore; ) {
-        const staleSeconds = (performance.now() - failoverTime) / 1_000
+        const staleSeconds = (performance.now() - startTime) / 1_000
         const { isEncodingUnavailable, ...counts } = await round({ staleSeconds, resultSeconds }, signal)
         for (const key of ['checked', 'resent', 'running', 'reports_repeated', 'ended'] as const) total[key] += counts[key]
-        if (isEncodingUnavailable) return
+        if (isEncodingUnavailable) {
+          interruptTime = performance.now()
+          return
+        }
         hasMore = counts.checked > 0
       }
     }

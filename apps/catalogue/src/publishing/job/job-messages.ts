@@ -15,7 +15,7 @@ export interface JobRequest {
   /** The remaining quota of the organisation. Undefined if there is no limit. */
   maxBytes?: number | undefined
   maxSeconds?: number | undefined
-  /** The job runs after all jobs with normal priority. */
+  /** Jobs with normal priority run first, until this job has waited for VITASCOPE_LOW_PRIORITY_MAX_WAIT_SECONDS. */
   lowPriority?: boolean | undefined
   /** The rendition to add to the set of a job. It is encoded from the source of that job. */
   rendition?: { setJobId: string; profileId: number } | undefined

@@ -11,10 +11,11 @@ export interface NewJob {
   sourceUrl: string
   notify: boolean
   userId: string
-  /** The job runs after all jobs with normal priority. */
+  /** Jobs with normal priority run first, until this job has waited for VITASCOPE_LOW_PRIORITY_MAX_WAIT_SECONDS. */
   lowPriority?: boolean
-  /** The profile of an `add_rendition` job, and the job whose set gets the rendition. */
+  /** Id of the encoding format of an `add_rendition` job. */
   profileId?: number
+  /** Id of the job that created the rendition set to which an `add_rendition` job adds its rendition. */
   setJobId?: string
   /** The result of `reserve` in the same transaction. */
   reserved: Reservation

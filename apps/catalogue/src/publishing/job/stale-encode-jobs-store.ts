@@ -14,7 +14,7 @@ interface Row {
   low_priority: boolean
 }
 
-/** Returns the stale jobs that encode a media. */
+/** Returns the store of the stale jobs that encode a media. `enqueue` adds a message to the outbox. */
 export function createStaleEncodeJobs(db: Db, enqueue: Enqueue): StaleJobs<JobRequest> {
   return createStaleJobs<JobRequest, Row>(db, {
     table: 'job',

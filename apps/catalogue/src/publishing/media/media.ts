@@ -24,14 +24,14 @@ const PATHS = new Map<string, keyof MediaFields>([
 const SYSTEM_PATHS = ['original_filename', 'token_required']
 
 /**
- * Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field,
+ * Returns the fields `current` with the masked fields of `input`. Throws `invalid` with every invalid field,
  * or SYSTEM_ONLY.
  */
-export function mergeMedia(now: MediaFields, input: MediaFields, mask: readonly string[], isSystem: boolean): MediaFields {
+export function mergeMedia(current: MediaFields, input: MediaFields, mask: readonly string[], isSystem: boolean): MediaFields {
   const systemOnlyPaths = mask.filter((path) => SYSTEM_PATHS.includes(path))
   if (systemOnlyPaths.length > 0 && !isSystem)
     throw new DomainError('forbidden', 'SYSTEM_ONLY', `only system keys may change ${systemOnlyPaths.join(' and ')}`)
-  const { fields, problems } = applyMask(now, input, mask, PATHS)
+  const { fields, problems } = applyMask(current, input, mask, PATHS)
   requireValid([...problems, ...checkMedia(fields)])
   return fields
 }
