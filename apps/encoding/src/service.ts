@@ -60,8 +60,8 @@ export interface RunningEncoding extends RunningGrpcService {
   uploadAddress: string
 }
 
-/** Maximum number of connections for rpcs, downloads and the reconciler. */
-const POOL_SIZE = 6
+/** Minimum number of connections for rpcs, downloads and the reconciler, which share a pool. */
+const MIN_POOL_SIZE = 6
 const RETENTION_EVERY_MS = 60_000
 const UPLOAD_SWEEP_EVERY_MS = 600_000
 const UPLOAD_FINISH_EVERY_MS = 5_000
@@ -89,7 +89,7 @@ async function assemble(
   const atCrashPoint = crashAt(config.crashAt)
   const countCommit = createCrashCounter(config.crashAt, 'commit')
   const open = (poolSize?: number) => crashAtCommit(base.openDatabase(poolSize ? { poolSize } : {}), countCommit)
-  const db = open(POOL_SIZE)
+  const db = open(Math.max(MIN_POOL_SIZE, config.poolSize ?? 0))
   // The outbox has its own pool, because each of its lanes holds a connection while it sends. Rpcs
   // must not wait for these.
   const outboxDb = open()
@@ -235,7 +235,7 @@ async function assemble(
       { run: createRetention({ tables, metrics, log }), everyMs: RETENTION_EVERY_MS, isDelayed: true },
     ],
     drain: () => Promise.all([fetcher.stop(), reconciler.stop(), executor?.stop(), uploadListener.stop()]),
-    finish: () => Promise.all([outbox.stop(), reporter.stop()]),
+    finish: () => Promise.all([results.stop(), outbox.stop(), reporter.stop()]),
     close: () => secrets.close(),
   }
 }

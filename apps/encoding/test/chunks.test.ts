@@ -61,6 +61,20 @@ test('audio and the first chunk are encoded first, and the set contains all chun
   await waitFor(() => environment.catalogue.published(jobId).length === 1)
 })
 
+test('the rows of the segments are removed when the catalogue has the set', async () => {
+  for (let steps = 0; steps < 5; steps++) await worker.runNextTask()
+  await waitFor(() => environment.catalogue.published(jobId).length === 1)
+  await waitFor(async () => (await environment.db.query('select 1 from segment where job_id = $1', [jobId])).length === 0)
+  expect((await service.job(jobId)).chunkProgress).toEqual([1, 1, 1, 1])
+})
+
+test('the rows of the segments are removed when the job is cancelled', async () => {
+  await worker.runNextTask()
+  expect((await listSegments(AUDIO)).length).toBeGreaterThan(0)
+  await service.jobs.cancelJob({ jobId }, service.call)
+  expect(await listSegments(AUDIO)).toEqual([])
+})
+
 test('a job reports the progress of each chunk and the expected remaining time', async () => {
   const listCosts = (job: string) =>
     environment.db.query<{ weight: number }>('select weight from chunk where job_id = $1 order by chunk', [job])

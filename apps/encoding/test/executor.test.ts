@@ -23,7 +23,7 @@ beforeAll(async () => {
   environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
 })
 beforeEach(async () => {
-  await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
+  await environment.db.query('truncate outbox, job, chunk, segment, object_prefix, worker, work_item, chunk_run')
   cluster = await startKubernetes(environment.folder)
   service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, owner: 'vitascope' }) })
   worker = createStandInWorker(service, environment.storage, 'w1:a')
@@ -135,6 +135,20 @@ test('a pod leases chunks until none is left', async () => {
   expect(releasedChunk.chunk).toBe(2)
   if (releasedChunk.task) await worker.complete(releasedChunk.task, await worker.make(releasedChunk.task))
   expect((await leaseAnyChunk(0)).state).toBe(ChunkState.CHUNK_STATE_DONE)
+})
+
+test('ended Jobs are counted by outcome, from zero', async () => {
+  const readEnded = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text()
+    const lines = text.matchAll(/^vitascope_encoding_kubernetes_jobs_ended_total\{.*outcome="(\w+)".*\} (\d+)$/gm)
+    return Object.fromEntries([...lines].map(([, outcome, count]) => [outcome, Number(count)]))
+  }
+  const none = { FailedIndexes: 0, MaxFailedIndexesExceeded: 0, DeadlineExceeded: 0, stalled: 0, complete: 0 }
+  expect(await readEnded()).toEqual(none)
+  await createJob()
+  failJob(await waitForJob(), { failedIndexes: '0' })
+  await waitForJob(2)
+  expect(await readEnded()).toEqual({ ...none, FailedIndexes: 1 })
 })
 
 test('a Kubernetes Job is created once after a lost response, and again after its removal', async () => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
   service = await startServiceProcess(environment, { VITASCOPE_LEASE_MS: '600000' })
   caller = openCaller(service.address)
 })
-afterEach(() => environment.db.query('truncate job, chunk, segment, object_prefix, work_item, outbox'))
+afterEach(() => environment.db.query('truncate outbox, job, chunk, segment, object_prefix, work_item'))
 afterAll(async () => {
   caller.close()
   await endProcesses()

@@ -45,7 +45,7 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
     databaseUrl: database.url,
     db,
     async deleteJobs() {
-      await db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+      await db.query('truncate outbox, job, chunk, segment, object_prefix, worker, work_item')
     },
     folder,
     storage,

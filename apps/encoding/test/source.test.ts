@@ -1,5 +1,5 @@
 // Faults: S6
-import { rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
@@ -20,13 +20,19 @@ async function start(overrides: Partial<ReturnType<typeof environment.config>['s
   service = await startInProcess(environment, { source: { ...environment.config().source, ...overrides } })
 }
 
+/** Removes the jobs of earlier tests, which would count as jobs in progress. */
+async function removeJobs(): Promise<void> {
+  await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
+}
+
 async function create(sourceUrl: string, lowPriority = false): Promise<string> {
   const jobId = String(nextJob++)
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl, lowPriority }, service.call)
   return jobId
 }
 
-async function failure(sourceUrl: string) {
+/** Creates a job, and returns it when it has failed and its files are deleted. */
+async function createFailingJob(sourceUrl: string) {
   const jobId = await create(sourceUrl)
   await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_FAILED)
   expect(await environment.objects(`source/${jobId}`)).toEqual([])
@@ -37,26 +43,26 @@ async function failure(sourceUrl: string) {
 describe('an unavailable source fails its job', () => {
   test('with 4001 and no retry when it does not exist', async () => {
     await start()
-    expect(await failure(environment.origin.url('/nothing.mp4'))).toMatchObject({ code: 4001, attempt: 1 })
+    expect(await createFailingJob(environment.origin.url('/nothing.mp4'))).toMatchObject({ code: 4001, attempt: 1 })
   })
   test('with 4001 when no server listens at its address, in the first attempt of the job', async () => {
     await start()
-    expect(await failure(`http://127.0.0.1:${await freePort()}/a.mp4`)).toMatchObject({ code: 4001, attempt: 1 })
+    expect(await createFailingJob(`http://127.0.0.1:${await freePort()}/a.mp4`)).toMatchObject({ code: 4001, attempt: 1 })
   })
   test('with 4003 when it is too large, with or without Content-Length', async () => {
     await start({ maxBytes: 1000 })
     environment.origin.serve('/large.mp4', Buffer.alloc(2000))
-    expect(await failure(environment.origin.url('/large.mp4'))).toMatchObject({ code: 4003 })
+    expect(await createFailingJob(environment.origin.url('/large.mp4'))).toMatchObject({ code: 4003 })
     environment.origin.setHandler('/endless.mp4', (response) => {
       const timer = setInterval(() => response.write(Buffer.alloc(100)), 1)
       response.once('close', () => clearInterval(timer))
     })
-    expect(await failure(environment.origin.url('/endless.mp4'))).toMatchObject({ code: 4003 })
+    expect(await createFailingJob(environment.origin.url('/endless.mp4'))).toMatchObject({ code: 4003 })
   })
   test('with 4001 when it takes too long', async () => {
     await start({ timeoutSeconds: 1 })
     environment.origin.setHandler('/drip.mp4', (response) => void response.writeHead(200).write('a'))
-    expect(await failure(environment.origin.url('/drip.mp4'))).toMatchObject({ code: 4001 })
+    expect(await createFailingJob(environment.origin.url('/drip.mp4'))).toMatchObject({ code: 4001 })
   })
   test.each([
     ['an IP address', () => environment.origin.url('/a.mp4')],
@@ -64,13 +70,13 @@ describe('an unavailable source fails its job', () => {
     ['another notation', () => environment.origin.url('/a.mp4').replace('127.0.0.1', '0x7f.1')],
   ])('with 4004 when it is at a forbidden address: %s', async (_, url) => {
     await start({ allow: [] })
-    expect(await failure(url())).toMatchObject({ code: 4004, attempt: 1 })
+    expect(await createFailingJob(url())).toMatchObject({ code: 4004, attempt: 1 })
     expect(environment.origin.hits('/a.mp4')).toBe(0)
   })
   test('with 4004 when it redirects to a forbidden address', async () => {
     await start({ allow: ['127.0.0.0/8'] })
     environment.origin.setHandler('/away.mp4', (response) => void response.writeHead(302, { location: 'http://10.1.2.3/a.mp4' }).end())
-    expect(await failure(environment.origin.url('/away.mp4'))).toMatchObject({ code: 4004 })
+    expect(await createFailingJob(environment.origin.url('/away.mp4'))).toMatchObject({ code: 4004 })
   })
 })
 
@@ -79,7 +85,7 @@ describe('a source', () => {
     await start({ allow: [], proxy: environment.origin.url('/') })
     const url = 'http://videos.example/proxied.mp4'
     environment.origin.setHandler(url, (response) => void response.writeHead(410).end())
-    expect(await failure(url)).toMatchObject({ code: 4001, attempt: 1 })
+    expect(await createFailingJob(url)).toMatchObject({ code: 4001, attempt: 1 })
     expect(environment.origin.hits(url)).toBe(1)
   })
   test('that fails once is requested again', async () => {
@@ -94,7 +100,7 @@ describe('a source', () => {
   })
   test('is not fetched while the limit of jobs in progress is reached', async () => {
     environment.origin.serve('/small.mp4', Buffer.from('abc'))
-    await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    await removeJobs()
     await start({ maxJobsAhead: 1, parallel: 1 })
     const [first, second] = [await create(environment.origin.url('/small.mp4')), await create(environment.origin.url('/small.mp4'))]
     await waitFor(async () => (await service.job(first)).state === JobState.JOB_STATE_PROBING)
@@ -104,7 +110,7 @@ describe('a source', () => {
   })
   test('of a low-priority job does not delay sources of normal jobs', async () => {
     environment.origin.serve('/small.mp4', Buffer.from('abc'))
-    await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    await removeJobs()
     await start({ maxJobsAhead: 2, parallel: 1 })
     const url = environment.origin.url('/small.mp4')
     const low = [await create(url, true), await create(url, true), await create(url, true)]
@@ -116,7 +122,7 @@ describe('a source', () => {
     expect(states).toEqual([JobState.JOB_STATE_QUEUED, JobState.JOB_STATE_QUEUED])
   })
   test('whose download is interrupted by a shutdown is fetched again without counting an attempt', async () => {
-    await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    await removeJobs()
     await start()
     environment.origin.setHandler('/long.mp4', (response) => {
       if (environment.origin.hits('/long.mp4') === 1) response.writeHead(200).write('half')
@@ -131,10 +137,28 @@ describe('a source', () => {
   })
 })
 
+test('the files of a killed process are deleted as soon as its lease has ended', async () => {
+  await removeJobs()
+  const scratch = join(environment.folder, 'scratch/fetch')
+  for (const folder of ['900-5', '900-6']) {
+    await mkdir(join(scratch, folder), { recursive: true })
+    await writeFile(join(scratch, folder, 'source'), 'half')
+  }
+  await environment.db.query(
+    `insert into work_item (key, kind, group_key, priority, turn, payload, state, fence, holder, lease_ms, lease_end)
+     values ('job:900', 'fetch', '1', 0, 0, '{}', 'leased', 6, 'fetcher:killed', 4000, now() + interval '1 hour')`,
+  )
+  const { timing } = environment.config()
+  service = await startInProcess(environment, { timing: { ...timing, fetchLeaseMs: 500 } })
+  await waitFor(async () => (await filesIn(scratch)).join() === '900-6,900-6/source', { describe: 'the first folder to be deleted' })
+  await environment.db.query(`delete from work_item where key = 'job:900'`)
+  await waitFor(async () => (await filesIn(scratch)).length === 0, { describe: 'the second folder to be deleted' })
+})
+
 describe('a source that waits for a retry does not count as a job in progress', () => {
   // If these sources counted, they alone could use up the limit, and none would be fetched.
   test('when a stopped service released it', async () => {
-    await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    await removeJobs()
     environment.origin.setHandler('/late.mp4', (response) => void response.writeHead(200).write('a'))
     await start({ maxJobsAhead: 1 })
     const jobId = await create(environment.origin.url('/late.mp4'))
@@ -145,14 +169,14 @@ describe('a source that waits for a retry does not count as a job in progress', 
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING, { describe: 'the source to be fetched' })
   })
   test('when the storage failed', async () => {
-    await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    await removeJobs()
     environment.origin.serve('/stored.mp4', Buffer.from('the bytes of a source'))
     // This file prevents the creation of the folder.
     const blocked = join(environment.folder, 'storage/source')
     await rm(blocked, { recursive: true, force: true })
     await writeFile(blocked, '')
     const { source, timing } = environment.config()
-    // The second try follows the first one after about 2 s.
+    // After a failure of the storage, the first pause is ten times `retryMs`: about 2 s.
     service = await startInProcess(environment, { source: { ...source, maxJobsAhead: 2 }, timing: { ...timing, retryMs: 200 } })
     const jobIds = [await create(environment.origin.url('/stored.mp4')), await create(environment.origin.url('/stored.mp4'))]
     for (const jobId of jobIds) {

@@ -155,6 +155,16 @@ test('bytes with a wrong checksum are discarded', async () => {
   expect((await patch(path, 0, file, checksumHeader(file, 'sha256'))).offset).toBe(String(file.length))
 })
 
+test('bytes beyond the length are rejected, and no object of them remains', async () => {
+  const path = await create(5)
+  expect((await patch(path, 0, Buffer.from('abcdef'))).status).toBe(400)
+  expect([(await send('HEAD', path)).offset, await environment.objects('tus')]).toEqual(['0', []])
+  expect((await patch(path, 0, Buffer.from('abc'))).offset).toBe('3')
+  expect((await patch(path, 3, Buffer.from('def'))).status).toBe(400)
+  expect((await stored(path)).toString()).toBe('abc')
+  expect(await environment.objects('tus')).toHaveLength(1)
+})
+
 test('the length may be sent later, and the creation may contain the first bytes', async () => {
   const path = await create(undefined, { 'content-type': PARTS }, Buffer.from('abc'))
   const head = await send('HEAD', path)
@@ -162,6 +172,31 @@ test('the length may be sent later, and the creation may contain the first bytes
   expect((await patch(path, 3, Buffer.from('def'), { 'upload-length': '100' })).offset).toBe('6')
   expect((await patch(path, 6, Buffer.from('g'), { 'upload-length': '101' })).status).toBe(400)
   expect((await send('HEAD', path)).headers.get('upload-length')).toBe('100')
+})
+
+test('requests with the same idempotency key create one upload, and continue it', async () => {
+  const headers = { 'idempotency-key': 'first', 'upload-metadata': 'title YQ==' }
+  const paths = await Promise.all([1, 2, 3].map(() => create(6, headers)))
+  expect(new Set(paths).size).toBe(1)
+  const path = paths[0] ?? ''
+  const ids = await environment.db.query<{ upload_id: string }>('select upload_id from tus_upload')
+  expect(ids.map(({ upload_id }) => `/tus/${upload_id}`)).toEqual([path])
+  const post = (more: Record<string, string>, body?: Buffer) => send('POST', '/tus', { 'upload-length': '6', ...headers, ...more }, body)
+  const first = await post({ 'content-type': PARTS }, Buffer.from('abc'))
+  expect([first.status, first.offset]).toEqual([201, '3'])
+  const repeated = await post({ 'content-type': PARTS }, Buffer.from('abc'))
+  expect([repeated.status, repeated.offset]).toEqual([201, '3'])
+  expect((await stored(path)).toString()).toBe('abc')
+  await patch(path, 3, Buffer.from('def'))
+  expect((await post({})).headers.get('x-video-id')).toMatch(/^\d+$/)
+  for (const other of [{ 'upload-length': '7' }, { 'upload-metadata': 'title Yg==' }])
+    expect((await post(other)).reason).toBe('IDEMPOTENCY_MISMATCH')
+  expect((await post({ 'idempotency-key': 'x'.repeat(256) })).status).toBe(400)
+  expect(await create(6, { ...headers, 'idempotency-key': 'second' })).not.toBe(path)
+  const foreign = { ...user('3'), keyId: '6' } as Principal
+  expect((await send('POST', '/tus', { 'upload-length': '6', ...headers }, undefined, foreign)).headers.get('location')).not.toContain(
+    path.slice('/tus/'.length),
+  )
 })
 
 test('callers of another organisation do not find an upload, and malformed tus requests are rejected', async () => {

@@ -90,9 +90,10 @@ test('an accepted file is stored and becomes the source of a job', async () => {
   await waitFor(async () => (await environment.objects('source/1')).length === 1)
   const [source] = await environment.objects('source/1')
   expect((await environment.storage.stat(String(source)))?.bytes).toBe(file.length)
-  const read = await fetch(`http://${service.uploadAddress}/file/${link.uploadId}?expires=${link.expires}&signature=${link.signature}`, {
-    headers: await guestHeaders('r'),
-  })
+  const url = `http://${service.uploadAddress}/file/${link.uploadId}?expires=${link.expires}&signature=${link.signature}`
+  const head = await fetch(url, { method: 'HEAD', headers: await guestHeaders('r') })
+  expect([head.status, head.headers.get('content-length')]).toEqual([200, String(file.length)])
+  const read = await fetch(url, { headers: await guestHeaders('r') })
   expect(Buffer.from(await read.arrayBuffer()).equals(file)).toBe(true)
   expect(read.headers.get('content-disposition')).toContain('Film.mp4')
 })

@@ -8,8 +8,9 @@ import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
 import type { CrashPointHook } from '../common/crash-point.ts'
 import { JOB_ENDED, type JobEnded } from '../engine/end-job.ts'
-import type { Job } from '../job/job.ts'
-import { readJob } from '../job/job-store.ts'
+import { removeAllSegments } from '../job/chunk-store.ts'
+import { isActive, type Job } from '../job/job.ts'
+import { lockJob, readJob } from '../job/job-store.ts'
 import { dropJob } from '../objects/object-prefix.ts'
 
 /**
@@ -41,8 +42,20 @@ export function endReports({
       )
       atCrashPoint('report-sent')
       if (!isNeeded) await dropJob(db, jobId)
+      await removePreview(db, jobId)
     },
   }
+}
+
+/**
+ * Removes the segments, of which the preview of the job consists. The catalogue has replaced the preview by the set. A job
+ * that was restarted since keeps its new segments.
+ */
+function removePreview(db: Db, jobId: string): Promise<void> {
+  return db.transaction(async (tx) => {
+    const job = await lockJob(tx, jobId)
+    if (job && !isActive(job.state)) await removeAllSegments(tx, jobId)
+  })
 }
 
 function toUpdate(job: Job): ReportJobRequest['update'] {

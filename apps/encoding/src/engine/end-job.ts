@@ -1,5 +1,6 @@
 import type { Outbox, Transaction } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
+import { removeAllSegments } from '../job/chunk-store.ts'
 import { type FinishedSet, type Job, toQueueKey } from '../job/job.ts'
 import { finishJob, nextRevision } from '../job/job-store.ts'
 import { dropPrefixes } from '../objects/object-prefix.ts'
@@ -40,6 +41,7 @@ export async function endJob(tx: Transaction, tools: EndTools, job: Job, end: Jo
   if (end.state === 'ok') {
     // All work items are complete. They are kept for a while, so that a worker that repeats its
     // result gets a success response.
+    // The segments are removed after the report (`endReports`), because they are played until then.
     const revision = await finishJob(tx, jobId, { state: 'ok', code: 0, message: '', result: end.result })
     await dropPrefixes(tx, jobId, { except: [end.prefix, ...(end.keepsSource ? sourcePrefixes(job) : [])] })
     await enqueueReport(tx, tools.outbox, { jobId, revision })
@@ -49,6 +51,7 @@ export async function endJob(tx: Transaction, tools: EndTools, job: Job, end: Jo
   const revision = await finishJob(tx, jobId, { state: end.state, code: failure.code, message: failure.message })
   await tools.queue.cancel(tx, toQueueKey(jobId))
   await dropPrefixes(tx, jobId)
+  await removeAllSegments(tx, jobId)
   if (end.state === 'failed') await enqueueReport(tx, tools.outbox, { jobId, revision })
 }
 

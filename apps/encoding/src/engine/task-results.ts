@@ -6,6 +6,7 @@ import type { Lease, Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import type { CrashPointHook } from '../common/crash-point.ts'
+import { untilAborted } from '../common/until-aborted.ts'
 import { type FinishedSet, type Job, toJobId } from '../job/job.ts'
 import { readJob } from '../job/job-store.ts'
 import { findPrefixes } from '../objects/object-prefix.ts'
@@ -24,8 +25,13 @@ export interface TaskResults {
   /**
    * Returns false if the lease is over. If files of the result are missing in storage, it ends the
    * attempt with a storage fault and returns false.
+   *
+   * A result can have a hundred thousand files, and checking them can take longer than a call may last. So the check
+   * continues after the signal has aborted, and a repeated call waits for its end.
    */
   accept(lease: Lease, result: CompleteTaskRequest['result'], signal: AbortSignal): Promise<boolean>
+  /** Ends the checks that still run, when no call waits for them any more. */
+  stop(): Promise<void>
 }
 
 interface ResultTools {
@@ -38,33 +44,52 @@ interface ResultTools {
 }
 
 export function createTaskResults(tools: ResultTools): TaskResults {
-  const { queue, steps, log } = tools
+  const stopping = new AbortController()
+  /** Results that are being recorded, by item and fence. */
+  const running = new Map<string, Promise<boolean>>()
+  const start = (key: string, lease: Lease, result: CompleteTaskRequest['result']) => {
+    const run = record(tools, lease, result, stopping.signal).finally(() => running.delete(key))
+    // Each waiting call gets the error. If no call waits, the worker repeats its call.
+    run.catch(() => {})
+    running.set(key, run)
+    return run
+  }
   return {
-    async accept(lease, result, signal) {
-      const item = await queue.find(lease.itemId)
-      if (!item) return false
-      // A repeated request after a lost response. The result's files may be deleted by now.
-      if (await steps.isRecorded(lease)) return true
-      const jobId = toJobId(item.key)
-      try {
-        switch (readWorkerTask(item).kind) {
-          case 'probe':
-            return await recordProbe(tools, lease, parseResult(readProbeResult, result))
-          case 'encode':
-          case 'audio':
-            return await recordChunkResult(tools, lease, jobId, parseResult(readFilesResult, result), signal)
-          case 'package':
-          case 'slides':
-          case 'poster':
-            return await recordSet(tools, lease, jobId, parseResult(readFilesResult, result), signal)
-        }
-      } catch (error) {
-        if (!(error instanceof StoredFilesMismatch)) throw error
-        log.error({ err: error, job_id: jobId, task_id: lease.itemId }, 'files of a task result are missing in storage')
-        await steps.fault(lease, { code: 5004, message: 'files of the result are missing in storage' })
-        return false
-      }
+    accept(lease, result, signal) {
+      const key = `${lease.itemId} ${lease.fence}`
+      return untilAborted(running.get(key) ?? start(key, lease, result), signal)
     },
+    async stop() {
+      stopping.abort(new DOMException('the service is stopping', 'AbortError'))
+      await Promise.allSettled(running.values())
+    },
+  }
+}
+
+async function record(tools: ResultTools, lease: Lease, result: CompleteTaskRequest['result'], signal: AbortSignal): Promise<boolean> {
+  const { queue, steps, log } = tools
+  const item = await queue.find(lease.itemId)
+  if (!item) return false
+  // A repeated request after a lost response. The result's files may be deleted by now.
+  if (await steps.isRecorded(lease)) return true
+  const jobId = toJobId(item.key)
+  try {
+    switch (readWorkerTask(item).kind) {
+      case 'probe':
+        return await recordProbe(tools, lease, parseResult(readProbeResult, result))
+      case 'encode':
+      case 'audio':
+        return await recordChunkResult(tools, lease, jobId, parseResult(readFilesResult, result), signal)
+      case 'package':
+      case 'slides':
+      case 'poster':
+        return await recordSet(tools, lease, jobId, parseResult(readFilesResult, result), signal)
+    }
+  } catch (error) {
+    if (!(error instanceof StoredFilesMismatch)) throw error
+    log.error({ err: error, job_id: jobId, task_id: lease.itemId }, 'files of a task result are missing in storage')
+    await steps.fault(lease, { code: 5004, message: 'files of the result are missing in storage' })
+    return false
   }
 }
 

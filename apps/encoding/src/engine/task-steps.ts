@@ -190,7 +190,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
           return endLease(tx, lease, after.next === 'retry' ? after.delayMs : 0)
         },
         async (tx, job, item) => {
-          await dropLeaseResults(tx, job, item, lease)
+          await dropLeaseFiles(tx, job, item, lease)
           const { chunk } = readTask(item)
           if (chunk !== undefined) await countChunkFault(tx, job.jobId, chunk, isStorageFault(fault))
           else if (isStorageFault(fault)) await countStorageFault(tx, job.jobId)
@@ -208,7 +208,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
       step(
         lease,
         (tx) => queue.release(tx, lease),
-        (tx, job, item) => dropLeaseResults(tx, job, item, lease),
+        (tx, job, item) => dropLeaseFiles(tx, job, item, lease),
       ),
     isRecorded,
   }
@@ -294,8 +294,8 @@ async function countAttempts(
   return { attempt: 1 + faults, storageFaults }
 }
 
-/** Drops the results of a lease that ended without a result. */
-async function dropLeaseResults(tx: Transaction, { jobId }: Job, item: QueueItem, { fence }: Lease): Promise<void> {
+/** Drops the files and the segments of a lease that ended without a result. */
+async function dropLeaseFiles(tx: Transaction, { jobId }: Job, item: QueueItem, { fence }: Lease): Promise<void> {
   await dropPrefixes(tx, jobId, { fence })
   const { chunk } = readTask(item)
   if (chunk !== undefined) await removeSegments(tx, jobId, chunk)

@@ -16,8 +16,13 @@ export async function insertChunks(tx: Transaction, jobId: string, weights: read
 }
 
 export async function removeChunks(tx: Transaction, jobId: string): Promise<void> {
-  await tx.query('delete from segment where job_id = $1', [jobId])
+  await removeAllSegments(tx, jobId)
   await tx.query('delete from chunk where job_id = $1', [jobId])
+}
+
+/** Removes the segments of all chunks of a job. They are only read until the job has ended and its set is played. */
+export async function removeAllSegments(tx: Transaction, jobId: string): Promise<void> {
+  await tx.query('delete from segment where job_id = $1', [jobId])
 }
 
 /**
@@ -126,7 +131,7 @@ export async function resetChunks(tx: Transaction, jobId: string): Promise<{ chu
   const chunks = await tx.query<{ chunk: number; fence: string }>('select chunk, fence from chunk where job_id = $1 order by chunk', [
     jobId,
   ])
-  await tx.query('delete from segment where job_id = $1', [jobId])
+  await removeAllSegments(tx, jobId)
   await tx.query('update chunk set done = 0, fence = 0, prefix = null, list = null where job_id = $1', [jobId])
   return chunks.map(({ chunk, fence }) => ({ chunk, fence: Number(fence) }))
 }

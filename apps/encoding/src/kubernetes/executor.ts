@@ -28,6 +28,8 @@ export interface Executor {
 }
 
 const PASS_MS = 1_000
+/** Usual outcomes of a Job that ended while chunks remained. Kubernetes may report others. */
+const OUTCOMES = ['FailedIndexes', 'MaxFailedIndexesExceeded', 'DeadlineExceeded', 'stalled', 'complete'] as const
 const MIN_PAUSE_MS = 50
 const MAX_PAUSE_MS = 60_000
 /** Lease under which the fault of a dead pod is recorded. Recording takes far less time. */
@@ -59,6 +61,8 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   const currentHash = settingsHash(settings)
   const watch = watchJobs(api, () => wake(), log)
   const ended = metrics.counter('vitascope_encoding_kubernetes_jobs_ended_total', 'Ended Kubernetes Jobs, by outcome', ['outcome'])
+  // Each outcome starts at zero, so that `increase()` counts its first Job.
+  for (const outcome of OUTCOMES) ended.inc({ outcome }, 0)
   const failed = metrics.counter('vitascope_encoding_kubernetes_errors_total', 'Failed attempts to create, read or delete Kubernetes Jobs')
 
   const pass = async () => {

@@ -16,7 +16,7 @@ interface Tools {
   jobs: Client<typeof JobServiceService>
   storage: ObjectStorage
   log: Logger
-  /** Maximum time for which processes may use lost state after a failover. */
+  /** Time after a failover in which processes may still use lost state. */
   graceMs: number
 }
 
@@ -24,9 +24,10 @@ interface Tools {
 const MAX_LOGGED_NAMES = 20
 
 /**
- * Repairs the effects of lost transactions after a failover: once when it is detected, and again
- * after `graceMs`, when no process uses lost state any more. The second pass settles the
- * failover. If this process dies in between, the repair starts again.
+ * Returns a function to be called periodically. It repairs the effects of lost transactions after a
+ * failover: once when it is detected, and again after `graceMs`, when no process uses lost state any
+ * more. The second pass settles the failover. If this process dies before it, the repair starts
+ * again.
  */
 export function createAfterFailover(tools: Tools): (signal: AbortSignal) => Promise<void> {
   const { db, log, graceMs } = tools

@@ -25,11 +25,11 @@ export async function restartJobsWithMissingObjects(
     const job = await readJob(db.query, jobId)
     if (!job || (await hasAllObjects(db.query, storage, job, signal))) continue
     await db.transaction(async (tx) => {
-      const now = await lockJob(tx, jobId)
+      const current = await lockJob(tx, jobId)
       // The job has ended, or has another source by now.
-      if (!now || !isActive(now.state) || now.source?.object !== job.source?.object) return
+      if (!current || !isActive(current.state) || current.source?.object !== job.source?.object) return
       await updateJob(tx, jobId, { state: 'queued' })
-      await replanJob(tx, queue, now)
+      await replanJob(tx, queue, current)
       restarted.push(jobId)
     }, signal)
   }

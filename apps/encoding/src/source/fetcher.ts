@@ -55,14 +55,24 @@ export function createFetcher(tools: FetchTools & { db: Db; queue: Queue; holder
       }
     }
   }
+  const tryRemoveOrphans = () =>
+    // The database may start later than this service.
+    untilReachable(() => removeOrphans(db, tools.scratchDir), signal).catch((error: unknown) => {
+      if (!signal.aborted) log.error({ err: error }, 'removing files of earlier fetches failed')
+    })
+  /** Repeats the removal: the lease of a killed process is often still active when the next process starts. */
+  const sweep = async () => {
+    for (;;) {
+      await delay(leaseMs, undefined, { signal }).catch(() => {})
+      if (signal.aborted) return
+      await tryRemoveOrphans()
+    }
+  }
   return {
     start() {
-      // The database may start later than this service.
-      const ready = untilReachable(() => removeOrphans(db, tools.scratchDir), signal).catch((error: unknown) => {
-        if (!signal.aborted) log.error({ err: error }, 'removing files of earlier fetches failed')
-      })
+      const ready = tryRemoveOrphans()
       const starts = [...Array.from({ length: limits.parallel }, () => fetchVideo), () => fetchNext('fetch-poster')]
-      loops = starts.map((fetchOne) => ready.then(() => loop(fetchOne)))
+      loops = [...starts.map((fetchOne) => ready.then(() => loop(fetchOne))), ready.then(sweep)]
     },
     async stop() {
       stopping.abort()

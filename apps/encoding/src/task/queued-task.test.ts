@@ -18,7 +18,7 @@ test.each([
   expect(readTask({ itemId, ...item })).toEqual(task)
 })
 
-test('an item of another kind is rejected', () => {
+test('an item of an unknown kind is rejected', () => {
   expect(() => readTask({ itemId, kind: 'bake', payload: {} })).toThrow('item 7 of the queue has the unknown kind bake')
 })
 

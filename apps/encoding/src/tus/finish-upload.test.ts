@@ -125,3 +125,14 @@ test('an upload whose video was created by a call without a response keeps no ex
   expect(await uploads.find(upload)).toMatchObject({ videoId: '11' })
   expect([...reserved]).toEqual([])
 })
+
+test('an upload whose video another request is creating keeps no extra reservation', async () => {
+  // The video replaces the reservation, and the other request then records the video. So no later pass would release a
+  // reservation that is made here.
+  errors = { '1': new DomainError('conflict', 'IDEMPOTENCY_RUNNING', 'the first request is still running', { retryAfter: 1 }) }
+  const upload = await createComplete('1')
+  await runPass()
+  await uploads.setVideo(upload, { videoId: '11', jobId: '13' })
+  expect(requested).toEqual(['1'])
+  expect([...reserved]).toEqual([])
+})

@@ -85,13 +85,17 @@ export async function finishUploads(
       await tools.quota.release(upload.uploadId)
     } catch (error) {
       if (signal.aborted) return
-      if (!(isDomainError(error) && isFinal(error))) await keepReserved(tools, upload)
+      if (!(isDomainError(error) && (isFinal(error) || error.reason === 'IDEMPOTENCY_RUNNING'))) await keepReserved(tools, upload)
       tools.log.warn({ err: error, upload_id: upload.uploadId }, 'creating a video from a complete upload failed')
     }
   }
 }
 
-/** Renews the reservation, because a complete upload may wait for its video for days. */
+/**
+ * Renews the reservation, because a complete upload may wait for its video for days. It is not called while another
+ * request creates the video (IDEMPOTENCY_RUNNING): the video replaces the reservation, and a renewal after that would
+ * count in addition to it.
+ */
 async function keepReserved(
   { quota, log }: { quota: Pick<UploadQuota, 'reserve'>; log: Logger },
   { uploadId, organisationId, received }: TusUpload,

@@ -62,9 +62,9 @@ export async function receiveParts(
       if (!(await part.hasBytes())) break
       const object = `tus/${uploadId}/${fence}-${number}`
       await storage.put(object, part.stream())
+      unrecorded.push({ object, bytes })
       if (isTooLong) throw invalid([{ field: 'Upload-Length', message: `the body exceeds the ${maxBytes} bytes of the upload` }])
       received += bytes
-      unrecorded.push({ object, bytes })
       await onPart(received)
       if (!checksum) await recordParts()
     }

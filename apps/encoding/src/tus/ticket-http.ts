@@ -93,11 +93,11 @@ async function startTusUpload(tools: TicketTools, call: UploadCall, found: Ticke
   const hasBytes = request.headers['content-type'] === PARTS_TYPE
   const checksum = readChecksum(request.headers['upload-checksum'])
   const title = found.title || metadata.filename
-  const now = await withRestartedUpload(tools, found, { length, title, filename: metadata.filename }, signal, async (upload) =>
+  const updated = await withRestartedUpload(tools, found, { length, title, filename: metadata.filename }, signal, async (upload) =>
     hasBytes ? receiveBody(tools, call, upload, checksum) : upload,
   )
-  const headers = { Location: `${publicUrl}/v2/upload${path}?${query}`, ...statusHeaders(now) }
-  sendHeaders(response, 201, { ...headers, ...(await finishComplete(tools, now, signal)) })
+  const headers = { Location: `${publicUrl}/v2/upload${path}?${query}`, ...statusHeaders(updated) }
+  sendHeaders(response, 201, { ...headers, ...(await finishComplete(tools, updated, signal)) })
 }
 
 /**

@@ -3,11 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError, type ErrorKind, invalid, isDomainError, notFound } from '@vitascope/errors'
 import type { Client, Principal } from '@vitascope/grpc'
+import { idempotencyMismatch } from '@vitascope/postgres'
 import { foreignOrganisation, keyRequired } from '@vitascope/principal'
 import type { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { isId, isUuid } from '@vitascope/request'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
+import { hashToUuid } from '../common/hash-to-uuid.ts'
 import type { UploadCall, UploadHandler } from '../upload/upload-listener.ts'
 import { REQUEST_LIFETIME_SECONDS, type Reservation, type UploadQuota, withReservation } from '../upload/upload-quota.ts'
 import { SWEEP_SECONDS } from '../upload/upload-store.ts'
@@ -93,14 +95,37 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner, media: Re
     ])
   }
   const { organisationId: ownerId, mediaId } = media ?? { organisationId: resolveOrganisation(owner, organisationId), mediaId: undefined }
-  const newUpload = { uploadId: randomUUID(), organisationId: ownerId, owner, mediaId, metadata, title, filename, length }
-  // The lifetime is short, because the request with the first bytes renews the reservation.
-  await tools.quota.reserve({ ...toReservation(tools, newUpload, length ?? 0), lifetimeSeconds: REQUEST_LIFETIME_SECONDS }, call.signal)
-  const upload = await tools.uploads.create(newUpload, tools.retentionSeconds)
-  const headers = { Location: `${publicUrl}/v2/upload/tus/${upload.uploadId}` }
-  if (request.headers['content-type'] !== PARTS_TYPE) return sendHeaders(response, 201, { ...headers, ...statusHeaders(upload) })
-  const now = await receive(tools, call, upload.uploadId, 0)
-  sendHeaders(response, 201, { ...headers, ...statusHeaders(now), ...(await finishComplete(tools, now, call.signal)) })
+  const repeatableId = readRepeatableId(request, owner, mediaId)
+  const uploadId = repeatableId ?? randomUUID()
+  const newUpload = { uploadId, organisationId: ownerId, owner, mediaId, metadata, title, filename, length }
+  let upload = repeatableId === undefined ? undefined : await tools.uploads.find(repeatableId, call.signal)
+  if (!upload) {
+    // The lifetime is short, because the request with the first bytes renews the reservation.
+    await tools.quota.reserve({ ...toReservation(tools, newUpload, length ?? 0), lifetimeSeconds: REQUEST_LIFETIME_SECONDS }, call.signal)
+    upload = await tools.uploads.findOrCreate(newUpload, tools.retentionSeconds)
+  }
+  if (!upload) throw notFound('upload', uploadId)
+  // The length of an upload may be sent after its creation.
+  if (upload.metadata !== metadata || (!isDeferred && upload.length !== length)) throw idempotencyMismatch()
+  const headers = { Location: `${publicUrl}/v2/upload/tus/${uploadId}` }
+  // The body of a repeated request is ignored if bytes of the first one were stored. The client continues at the offset.
+  if (request.headers['content-type'] !== PARTS_TYPE || upload.received > 0) {
+    return sendHeaders(response, 201, { ...headers, ...statusHeaders(upload), ...(await finishComplete(tools, upload, call.signal)) })
+  }
+  const updated = await receive(tools, call, uploadId, 0)
+  sendHeaders(response, 201, { ...headers, ...statusHeaders(updated), ...(await finishComplete(tools, updated, call.signal)) })
+}
+
+/**
+ * Returns the id of the upload that each request with the same `Idempotency-Key` of a caller creates or finds. Returns
+ * undefined without the header.
+ */
+function readRepeatableId({ headers }: IncomingMessage, { keyId }: Owner, mediaId: string | undefined): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key))
+    throw invalid([{ field: 'Idempotency-Key', message: 'must have 1 to 255 printable ASCII characters' }])
+  return hashToUuid(['tus creation', keyId, mediaId ?? '', key].join('\0'))
 }
 
 /** Returns a media and its owner. Throws not_found if it belongs to another organisation. */
@@ -135,8 +160,8 @@ export async function append(tools: TusTools, call: UploadCall, { uploadId, erro
   }
   const offset = readInteger(request, 'Upload-Offset')
   if (offset === undefined) throw invalid([{ field: 'Upload-Offset', message: 'must be a whole number' }])
-  const now = await receive(tools, call, uploadId, offset)
-  sendHeaders(response, 204, { ...statusHeaders(now), ...(await finishComplete(tools, now, signal)) })
+  const updated = await receive(tools, call, uploadId, offset)
+  sendHeaders(response, 204, { ...statusHeaders(updated), ...(await finishComplete(tools, updated, signal)) })
 }
 
 async function terminate(tools: TusTools, { response }: UploadCall, { uploadId }: TusUpload): Promise<void> {

@@ -49,7 +49,10 @@ export type NewTusUpload = Pick<TusUpload, 'uploadId' | 'organisationId' | 'owne
 }
 
 export interface TusStore {
+  /** Creates an upload. Throws if its id is taken. */
   create(upload: NewTusUpload, retentionSeconds: number): Promise<TusUpload>
+  /** Creates an upload, or returns the one that has its id. Returns undefined if that one was dropped. */
+  findOrCreate(upload: NewTusUpload, retentionSeconds: number): Promise<TusUpload | undefined>
   find(uploadId: string, signal?: AbortSignal): Promise<TusUpload | undefined>
   /**
    * Leases the upload for `LEASE_SECONDS`, so that the caller is the only writer. If another writer
@@ -112,22 +115,34 @@ export function createTusStore(db: Db): TusStore {
   }
   const hasChangedRow = async (text: string, values: unknown[]) => (await db.query(text, values)).length === 1
 
+  /** Returns undefined if the id is taken. */
+  const insert = (
+    { uploadId, organisationId, owner, metadata, title, filename, length, ticket, mediaId }: NewTusUpload,
+    retentionSeconds: number,
+  ) =>
+    queryUpload(
+      `insert into tus_upload (upload_id, organisation_id, owner, metadata, title, filename, length, expire_time, ticket, media_id)
+       values ($1, $2, $3, $4, $5, $6, $7, now() + $8::int * interval '1 second', $9, $10)
+       on conflict (upload_id) do nothing returning ${COLUMNS}`,
+      [
+        ...[uploadId, organisationId, JSON.stringify(owner), metadata, title, filename, length ?? null, retentionSeconds],
+        ...[ticket === undefined ? null : JSON.stringify(ticket), mediaId ?? null],
+      ],
+    )
+  const find = (uploadId: string) => queryUpload(`select ${COLUMNS} from tus_upload where upload_id = $1 and drop_time is null`, [uploadId])
+
   return {
-    async create({ uploadId, organisationId, owner, metadata, title, filename, length, ticket, mediaId }, retentionSeconds) {
-      const created = await queryUpload(
-        `insert into tus_upload (upload_id, organisation_id, owner, metadata, title, filename, length, expire_time, ticket, media_id)
-         values ($1, $2, $3, $4, $5, $6, $7, now() + $8::int * interval '1 second', $9, $10) returning ${COLUMNS}`,
-        [
-          ...[uploadId, organisationId, JSON.stringify(owner), metadata, title, filename, length ?? null, retentionSeconds],
-          ...[ticket === undefined ? null : JSON.stringify(ticket), mediaId ?? null],
-        ],
-      )
-      if (!created) throw new Error('the insert of an upload returned no row')
+    async create(upload, retentionSeconds) {
+      const created = await insert(upload, retentionSeconds)
+      if (!created) throw new Error(`an upload with the id ${upload.uploadId} exists`)
       return created
+    },
+    async findOrCreate(upload, retentionSeconds) {
+      return (await insert(upload, retentionSeconds)) ?? (await find(upload.uploadId))
     },
     async find(uploadId, signal) {
       signal?.throwIfAborted()
-      return queryUpload(`select ${COLUMNS} from tus_upload where upload_id = $1 and drop_time is null`, [uploadId])
+      return find(uploadId)
     },
     async lease(uploadId) {
       const leased = await queryUpload(

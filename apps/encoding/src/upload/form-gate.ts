@@ -35,7 +35,7 @@ export function createFormGate(maxForms = MAX_PENDING_FORMS): FormGate {
       clients.set(form.client, forms.add(form))
       count += 1
       if (count > maxForms) {
-        const oldest = findOldest(clients.values())
+        const oldest = findOldestOfLargestClient(clients.values())
         if (oldest) {
           end(oldest)
           oldest.reject(new DomainError('unavailable', 'OVERLOADED', 'too many forms are being received; try again', { retryAfter: 1 }))
@@ -46,7 +46,8 @@ export function createFormGate(maxForms = MAX_PENDING_FORMS): FormGate {
   }
 }
 
-function findOldest(clients: Iterable<Set<PendingForm>>): PendingForm | undefined {
+/** Returns the oldest form of the client with the most forms. A set keeps its insertion order. */
+function findOldestOfLargestClient(clients: Iterable<Set<PendingForm>>): PendingForm | undefined {
   let largest: Set<PendingForm> | undefined
   for (const forms of clients) if (largest === undefined || forms.size > largest.size) largest = forms
   return largest?.values().next().value

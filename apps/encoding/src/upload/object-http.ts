@@ -19,8 +19,8 @@ const MAX_FILE_READS = 16
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024
 
 /**
- * Returns the handler of `POST /object`, as in an S3-compatible store, and of `GET /file/ID` for
- * upload links.
+ * Returns the handler of `POST /object`, as in an S3-compatible store, and of `GET` and `HEAD` of
+ * `/file/ID` for upload links.
  */
 export function objectHandler(tools: {
   uploads: UploadStore
@@ -48,20 +48,19 @@ export function objectHandler(tools: {
     const link = { uploadId, expires: Number(query.get('expires')), signature: query.get('signature') ?? '' }
     const upload = isUuid(uploadId) && service.isValidLink(link) ? await uploads.findById(uploadId, signal) : undefined
     if (!upload) throw notFound('upload', uploadId)
-    const { stream, bytes } = await (request.method === 'HEAD' ? storage : reads).open(upload.object, { signal })
+    const object = await (request.method === 'HEAD' ? storage.stat(upload.object, signal) : reads.open(upload.object, { signal }))
+    if (!object) throw notFound('upload', uploadId)
     response.writeHead(200, {
       'Content-Type': 'application/octet-stream',
-      'Content-Length': bytes,
+      'Content-Length': object.bytes,
       // Prevents the browser from rendering the file in our origin.
       'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(upload.filename).replaceAll("'", '%27')}`,
       'Content-Security-Policy': 'sandbox',
       'X-Content-Type-Options': 'nosniff',
       'Cache-Control': 'private, no-store',
     })
-    if (request.method === 'HEAD') {
-      stream.destroy()
-      response.end()
-    } else await pipeline(stream, response)
+    if ('stream' in object) await pipeline(object.stream, response)
+    else response.end()
     return true
   }
 }

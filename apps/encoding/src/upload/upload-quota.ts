@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { DomainError, isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
 import type { Logger } from '@vitascope/telemetry'
+import { hashToUuid } from '../common/hash-to-uuid.ts'
 
 /** Bytes of an organisation's quota that are reserved for an upload. */
 export interface Reservation {
@@ -36,11 +37,10 @@ export const REQUEST_LIFETIME_SECONDS = 600
 
 /**
  * Returns the reservation id of a stored object that is not recorded yet. It is the same for each
- * repetition of its form: a UUID of version 8 (RFC 9562) with a hash of the object's name.
+ * repetition of its form.
  */
 export function unrecordedReservationId(object: string): string {
-  const hex = createHash('sha256').update(`unrecorded upload ${object}`).digest('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-')
+  return hashToUuid(`unrecorded upload ${object}`)
 }
 
 export function createUploadQuota(

@@ -199,6 +199,7 @@ export function createUploadService(tools: {
       filename,
       sourceObject: upload.object,
       sourceBytes: upload.bytes ?? 0,
+      uploadId: upload.uploadId,
     }
     return (await presentations.addSlides(request, serviceCall('encoding', completion.requestId, signal))).presentationId
   }

@@ -13,8 +13,8 @@ export async function findOpenChunkItem(query: Query, jobId: string, chunk: numb
 }
 
 /**
- * Returns the state of a chunk that could not be leased. If `anyChunk` is true, it is the state of
- * all open chunks of the job together.
+ * Returns the state of a chunk that could not be leased. If `anyChunk` is true and the job has open
+ * chunks, it is their common state: ALL_LEASED if all of them are leased, and otherwise WAITING.
  */
 export async function readChunkState(query: Query, jobId: string, chunk: number, anyChunk: boolean): Promise<ChunkState> {
   const [row] = await query<{ is_waiting: boolean | null; fence: string | null }>(

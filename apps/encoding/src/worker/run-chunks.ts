@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
-import { backoffMs } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import { serviceCall } from '@vitascope/grpc'
 import { planVersion } from '@vitascope/media'
 import { ChunkState, type LeaseChunkResponse } from '@vitascope/proto/encoding/v1/work'
 import { CHUNK_EXIT } from '../task/task.ts'
 import type { WorkerChunk } from './config.ts'
+import { pauseAfterFailures, WAIT_SECONDS } from './lease-retry.ts'
 import { releaseRequest } from './release-task.ts'
 import type { SlotTools } from './run-slot.ts'
 import { runTask } from './run-task.ts'
 
-/** Maximum wait for a chunk. It is less than the ten seconds that a call may last. */
-const WAIT_SECONDS = 8
-const MAX_PAUSE_MS = 3_000
 /** Errors of a request other than `unavailable` after which this process ends with an error. */
 const MAX_ERRORS = 5
 
@@ -62,7 +58,7 @@ async function leaseChunk(
         return undefined
       }
       log[tries === 3 ? 'warn' : 'debug']({ err: error, job_id: jobId, chunk }, 'leasing a chunk failed; retrying')
-      await delay(backoffMs(tries, { minMs: 200, maxMs: MAX_PAUSE_MS }), undefined, { signal: stopping }).catch(() => {})
+      await pauseAfterFailures(tries, stopping)
     }
   }
   await releaseRequest(work, request, log)

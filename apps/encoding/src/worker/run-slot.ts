@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
-import { backoffMs } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import { serviceCall } from '@vitascope/grpc'
 import { planVersion } from '@vitascope/media'
@@ -8,14 +6,12 @@ import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { readInputMessage } from '../task/task-message.ts'
 import { chunkMemoryMib } from '../task/task-resources.ts'
 import type { IdleClock } from './idle-clock.ts'
+import { pauseAfterFailures, WAIT_SECONDS } from './lease-retry.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import { releaseRequest, releaseTask } from './release-task.ts'
 import { runTask, type TaskTools } from './run-task.ts'
 import type { CacheHandle, SourceCache } from './source-cache.ts'
 
-/** Maximum wait for a task. It is less than the ten seconds that a call may last. */
-const WAIT_SECONDS = 8
-const MAX_PAUSE_MS = 3_000
 /** Errors other than `unavailable` after which a new request id is used. */
 const ERRORS_PER_REQUEST_ID = 5
 /** Kinds that are usually followed by a chunk of the same source. */
@@ -80,7 +76,7 @@ async function runTasks(
       // attempt.
       if (!(isDomainError(error) && error.kind === 'unavailable') && ++faults % ERRORS_PER_REQUEST_ID === 0) requestId = undefined
       tools.log[failures === 3 ? 'warn' : 'debug']({ err: error }, 'leasing a task failed; retrying')
-      await delay(backoffMs(failures, { minMs: 200, maxMs: MAX_PAUSE_MS }), undefined, { signal: stopping }).catch(() => {})
+      await pauseAfterFailures(failures, stopping)
     }
   }
   if (requestId !== undefined) await releaseRequest(tools.work, { workerId: tools.workerId, requestId }, tools.log)
