@@ -29,7 +29,7 @@ import { createReportStore } from './report/report-store.ts'
 import { analyticsRetention } from './retention/retention.ts'
 import { createVideoDirectory } from './video/video-directory.ts'
 import { createVideoStore } from './video/video-store.ts'
-import { toDay } from './view/contribution.ts'
+import { DAY_MS, toDay } from './view/day.ts'
 import { createMerger } from './view/merge.ts'
 import { registerMergeMetrics } from './view/merge-metrics.ts'
 import { registerGrowthMetrics } from './view/organisation-growth.ts'
@@ -46,7 +46,6 @@ const SAVE_VIDEOS_EVERY_MS = 1_000
 const PREPARE_EVERY_MS = 60_000
 const RETENTION_EVERY_MS = 60_000
 const COMPARE_EVERY_MS = 60_000
-const DAY_MS = 86_400_000
 
 export function startAnalytics(config: AnalyticsConfig, log: Logger): Promise<RunningGrpcService> {
   return startGrpcService({ name: 'analytics', config, log }, (base) => assemble(config, base))

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { partitionName } from '@vitascope/postgres'
-import { toDay } from '../src/view/contribution.ts'
+import { DAY_MS, toDay } from '../src/view/day.ts'
 import { mergeRound } from '../src/view/merge.ts'
 import { EVENTS } from '../src/view/partitions.ts'
 import { analyticsDatabase } from './test-analytics.ts'
@@ -13,7 +13,6 @@ const HEAP_MIB = 48
 const VIDEOS = 150
 const DAYS = 20
 const HOUR_MS = 3_600_000
-const DAY_MS = 86_400_000
 
 let database: Awaited<ReturnType<typeof analyticsDatabase>>
 beforeAll(async () => {

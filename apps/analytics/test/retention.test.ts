@@ -13,7 +13,7 @@ import { createEventWriter } from '../src/event/event-writer.ts'
 import { createRejectedCounter } from '../src/event/rejected-events.ts'
 import { openSpool } from '../src/event/spool.ts'
 import { analyticsRetention } from '../src/retention/retention.ts'
-import { toDay } from '../src/view/contribution.ts'
+import { toDay } from '../src/view/day.ts'
 import { as, buildEvent, openFixture } from './test-analytics.ts'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>

@@ -47,7 +47,7 @@ export async function startCatalogue() {
   const catalogue = { address: '', videos, isUnavailable: false, stop: () => server.drain(100) }
   server.implement(VideoSummaryServiceService, {
     async listVideoSummaries({ videoIds, withTexts }) {
-      if (catalogue.isUnavailable) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is unavailable')
+      if (catalogue.isUnavailable) throw new DomainError('unavailable', 'CATALOGUE_UNAVAILABLE', 'the catalogue is unavailable')
       const summaries = videoIds.flatMap((id) => videos.get(id) ?? [])
       return { summaries: withTexts ? summaries : summaries.map((summary) => ({ ...summary, texts: undefined })) }
     },

@@ -7,7 +7,7 @@ import { toStoredEvent } from '../src/event/event.ts'
 import { completeLine, toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
 import { analyticsRetention } from '../src/retention/retention.ts'
-import { toDay } from '../src/view/contribution.ts'
+import { toDay } from '../src/view/day.ts'
 import { SESSION_EVENTS, VIEW_SESSIONS } from '../src/view/partitions.ts'
 import { addSessionEvents, buildSessionEvent, MAX_SESSION_EVENTS } from '../src/view/session-event-store.ts'
 import { deletedVideoSessions } from '../src/view-session/deleted-videos.ts'
@@ -115,12 +115,18 @@ test('sessions of a video are listed page by page, newest first, and once if the
   const videoId = fixture.catalogue.createVideo()
   const viewIds = Array.from({ length: 5 }, () => randomUUID())
   for (const [nth, viewId] of viewIds.entries()) await sendSession({ videoId, viewId }, [state(start + nth, 'PLAYER_STATE_PLAYING')])
-  await fixture.db.transaction((tx) => createPartitions(tx, VIEW_SESSIONS, [toDay(start + DAY)]))
-  await fixture.db.query(
-    `insert into view_session (view_id, video_id, organisation_id, day, start_ms) select view_id, video_id, organisation_id, day + 1, start_ms + $2
-     from view_session where view_id = $1`,
-    [viewIds[0], DAY],
-  )
+  // The second view was paused for 20 days.
+  for (const [viewId, days] of [
+    [viewIds[0], 1],
+    [viewIds[1], 20],
+  ] as const) {
+    await fixture.db.transaction((tx) => createPartitions(tx, VIEW_SESSIONS, [toDay(start + days * DAY)]))
+    await fixture.db.query(
+      `insert into view_session (view_id, video_id, organisation_id, day, start_ms)
+       select view_id, video_id, organisation_id, day + $2::int, start_ms + $2::int * $3::bigint from view_session where view_id = $1`,
+      [viewId, days, DAY],
+    )
+  }
   const newest = viewIds.toReversed()
   const first = await list(videoId, { pageSize: 2, skip: 1 })
   expect(first.sessions.map(({ viewId }) => viewId)).toEqual(newest.slice(1, 3))

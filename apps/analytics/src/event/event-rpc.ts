@@ -6,7 +6,7 @@ import type { AcceptEventsRequest, Event, EventServiceService, EventType } from 
 import type { Metrics } from '@vitascope/telemetry'
 import type { VideoDirectory } from '../video/video-directory.ts'
 import type { Video } from '../video/video-store.ts'
-import { toDay } from '../view/contribution.ts'
+import { toDay } from '../view/day.ts'
 import type { StoredEvent } from '../view/event-row.ts'
 import { EVENT_TYPE } from '../view/view.ts'
 import { isBot } from './bot.ts'

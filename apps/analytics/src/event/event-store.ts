@@ -5,25 +5,28 @@ import { COLUMNS } from './event-line.ts'
 
 /** Events of several requests that are inserted together. */
 export interface Batch {
-  /** Lines in COPY's text format, without the batch id. */
+  /** Results of `toLine`: rows in COPY's text format that lack the first column, `batch_id`, and end with a newline. */
   lines: readonly string[]
-  /** Distinct days as `YYYY-MM-DD`. */
+  /** Distinct UTC days of the events as `YYYY-MM-DD`. */
   days: readonly string[]
 }
 
 export interface EventStore {
-  /** Inserts a batch and returns its id. The events are durable when the promise resolves. */
+  /**
+   * Inserts a batch in one transaction and returns its id. The events are durable when the promise
+   * resolves. Throws `unavailable` if the database is unavailable.
+   */
   write(batch: Batch): Promise<string>
-  /** Creates missing partitions for the days. */
+  /** Creates the partitions of these days (`YYYY-MM-DD`) that do not exist yet. */
   prepare(days: readonly string[]): Promise<void>
 }
 
-/** Number of batch ids per query. Most inserts then need only one round trip. */
+/** Number of batch ids that one query fetches. While fetched ids are left, an insert needs only one round trip. */
 const IDS_PER_FETCH = 100
 
 /**
- * Creates the store. `writer` is the UUID of this process and is stored with each insert. The default
- * is a random UUID.
+ * Creates the store. `writer` is the UUID of this process. It is stored with each batch, because batch
+ * ids can repeat after a failover. The default is a random UUID.
  */
 export function createEventStore(db: Db, writer: string = randomUUID()): EventStore {
   const preparedDays = new Set<string>()
@@ -60,8 +63,8 @@ export function createEventStore(db: Db, writer: string = randomUUID()): EventSt
         )
         return batchId
       } catch (error) {
-        // A partition may have been dropped in the meantime. After a failover, the new primary may assign
-        // these ids to other processes.
+        // A partition may have been dropped in the meantime, so all partitions are created again. After a
+        // failover, the new primary may assign the fetched ids to other processes, so they are discarded.
         preparedDays.clear()
         batchIds = []
         throw error

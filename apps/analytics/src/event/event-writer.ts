@@ -1,7 +1,7 @@
 import { createBatcher } from '@vitascope/concurrency'
 import { DomainError, isDomainError } from '@vitascope/errors'
 import type { Logger, Metrics } from '@vitascope/telemetry'
-import { toDay } from '../view/contribution.ts'
+import { toDay } from '../view/day.ts'
 import type { StoredEvent } from '../view/event-row.ts'
 import { batchViews, type ViewBatch } from '../view/view-batch.ts'
 import type { ViewCache } from '../view/view-cache.ts'

@@ -1,5 +1,6 @@
 import { isStorable } from '@vitascope/request'
 import type { Video } from '../video/video-store.ts'
+import { DAY_MS } from '../view/day.ts'
 import { type Client, formatClient } from '../view/dimension.ts'
 import type { StoredEvent } from '../view/event-row.ts'
 import { toReportedLanguage } from './language.ts'
@@ -34,7 +35,6 @@ export interface Rejection {
   message: string
 }
 
-const DAY_MS = 86_400_000
 const MAX_AHEAD_MS = 300_000
 const MAX_INTERVALS = 1_000
 /** Larger positions are stored as this one. No video is longer. */

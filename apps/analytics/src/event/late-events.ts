@@ -1,7 +1,5 @@
-import { toDay } from '../view/contribution.ts'
+import { DAY_MS, toDay } from '../view/day.ts'
 import type { Batch } from './event-store.ts'
-
-const DAY_MS = 86_400_000
 
 /**
  * Returns the first day whose spooled events can still be written, if views are deleted after

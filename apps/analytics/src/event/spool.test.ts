@@ -42,11 +42,11 @@ test('returns the stored events in order, also to a new process, and is then emp
 })
 
 test.each(['12 345', '6 1 2026-01-31,2026-02-01\nhello\n', '600 1 2026-01-31,2026-02-01\nhe'])(
-  'an incomplete record %j at the end of a file loses no event before it or in later files',
-  async (incompleteRecord) => {
+  'an incomplete group %j at the end of a file loses no event before it or in later files',
+  async (incompleteGroup) => {
     await (await open()).append(createBatch('a'))
     const [file] = await readdir(folder)
-    await appendFile(join(folder, file ?? ''), incompleteRecord)
+    await appendFile(join(folder, file ?? ''), incompleteGroup)
     const next = await open()
     await next.append(createBatch('b'))
     expect(await drainLines(next)).toEqual(['a\n', 'b\n'])
@@ -94,13 +94,13 @@ test('rejects events while the disk is full, and continues in the same file afte
       return handle
     },
   })
-  for (const storedId of ['a', 'b']) {
+  for (const storedText of ['a', 'b']) {
     disk.full = true
-    for (const lost of ['x', 'y', 'z']) {
-      await expect(spool.append(createBatch(lost))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5, cause: { code: 'ENOSPC' } })
+    for (const text of ['x', 'y', 'z']) {
+      await expect(spool.append(createBatch(text))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5, cause: { code: 'ENOSPC' } })
     }
     disk.full = false
-    await spool.append(createBatch(storedId))
+    await spool.append(createBatch(storedText))
     expect(await readdir(folder)).toHaveLength(1)
   }
   expect(await drainLines(spool)).toEqual(['a\n', 'b\n'])
@@ -109,8 +109,8 @@ test('rejects events while the disk is full, and continues in the same file afte
 test('rejects events while its folder is missing, and accepts them when it exists again', async () => {
   const spool = await open()
   await rm(folder, { recursive: true })
-  for (const lost of ['x', 'y']) {
-    await expect(spool.append(createBatch(lost))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5, cause: { code: 'ENOENT' } })
+  for (const text of ['x', 'y']) {
+    await expect(spool.append(createBatch(text))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5, cause: { code: 'ENOENT' } })
   }
   await mkdir(folder)
   await spool.append(createBatch('a'))

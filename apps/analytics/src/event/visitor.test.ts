@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { analyticsDatabase } from '../../test/test-analytics.ts'
-import { toDay } from '../view/contribution.ts'
+import { toDay } from '../view/day.ts'
 import { createVisitors } from './visitor.ts'
 
 let database: Awaited<ReturnType<typeof analyticsDatabase>>

@@ -1,25 +1,24 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { Db } from '@vitascope/postgres'
-import { toDay } from '../view/contribution.ts'
+import { DAY_MS, toDay } from '../view/day.ts'
 
 /**
- * Derives an anonymous visitor id from the IP address. It is stable for one UTC day and cannot be
- * linked across days.
+ * Derives an anonymous visitor id from the IP address and the user agent. It is stable for one UTC day
+ * and cannot be linked across days, because each day has its own random salt.
  */
 export interface Visitors {
   /**
-   * Returns the id as 16 hex digits, or undefined if the address is empty. Throws `unavailable` if the
-   * salt of the day cannot be read.
+   * Returns the id as 16 hex digits, or undefined if the address is empty. `day` is `YYYY-MM-DD` (UTC).
+   * Throws `unavailable` if the salt of the day is not in memory and the database is unavailable.
    */
   findId(client: { address: string; userAgent: string; day: string }): Promise<string | undefined>
   /**
    * Loads the salts of yesterday, today and tomorrow into memory, so that they are available during
-   * a database outage. Deletes older salts from memory and the database.
+   * a database outage. Creates missing ones. Deletes older salts from memory and the database.
    */
   renewSalts(): Promise<void>
 }
 
-const DAY_MS = 86_400_000
 /** Maximum number of cached ids. Players send events every few seconds, so most ids are cached. */
 const MAX_CACHED = 20_000
 
@@ -27,6 +26,7 @@ export function createVisitors(db: Db, now: () => number = Date.now): Visitors {
   const salts = new Map<string, KeyObject>()
   /** Visitor ids that were computed since the last call of `renewSalts`. */
   const cache = new Map<string, string>()
+  /** Returns the salt of a day from memory or the database. The first process that needs a salt creates it. */
   const loadSalt = async (day: string) => {
     const cached = salts.get(day)
     if (cached) return cached

@@ -1,11 +1,11 @@
 import { invalid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
-import { resolveReportedOrganisation } from '../report/counted-organisation.ts'
 import { DIMENSION_NAMES } from '../report/dimension-names.ts'
 import { readPeriod } from '../report/period.ts'
 import { toWatched } from '../report/report-rpc.ts'
 import type { Counts } from '../report/report-store.ts'
+import { resolveReportedOrganisation } from '../report/reported-organisation.ts'
 import type { Dimension } from '../view/dimension.ts'
 import type { DimensionRow, ExportRow, ExportStore } from './export-store.ts'
 

@@ -1,7 +1,7 @@
 import { type FieldError, requireValid } from '@vitascope/errors'
 import { isDay } from '@vitascope/request'
 
-/** The first and the last day as `YYYY-MM-DD`. */
+/** The first and the last UTC day as `YYYY-MM-DD`. Both are part of the period. */
 export interface Period {
   dateStart: string
   dateEnd: string
@@ -10,8 +10,8 @@ export interface Period {
 const DEFAULT_START = '2012-01-01'
 
 /**
- * Returns the requested period. The default is from 2012-01-01 to today (UTC). Throws `invalid` if a day does
- * not exist or the end is before the start.
+ * Returns the requested period. An empty start becomes 2012-01-01, an empty end today (UTC). Throws
+ * `invalid` if a day does not exist or the end is before the start.
  */
 export function readPeriod(requested: Period | undefined, now: Date = new Date()): Period {
   const period = { dateStart: requested?.dateStart || DEFAULT_START, dateEnd: requested?.dateEnd || now.toISOString().slice(0, 10) }

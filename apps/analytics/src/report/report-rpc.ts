@@ -5,11 +5,11 @@ import { checkText, pageById } from '@vitascope/request'
 import type { VideoDirectory } from '../video/video-directory.ts'
 import type { Video } from '../video/video-store.ts'
 import { BUCKETS } from '../view/contribution.ts'
-import { resolveReportedOrganisation } from './counted-organisation.ts'
 import { MAX_PAGE_SIZE, pageByDay } from './day-page.ts'
 import { DIMENSION_NAMES } from './dimension-names.ts'
 import { readPeriod } from './period.ts'
 import type { CountedVideo, Counts, ReportStore, WatchedSums, WatchedVideo } from './report-store.ts'
+import { resolveReportedOrganisation } from './reported-organisation.ts'
 
 const MAX_VIDEOS = 1_000
 const MAX_LANGUAGES = 100

@@ -4,18 +4,27 @@ import { BUCKETS } from '../view/contribution.ts'
 import type { Dimension } from '../view/dimension.ts'
 import type { Period } from './period.ts'
 
+/** Numbers of views. */
 export interface Counts {
+  /** Number of views, with or without playback. */
   playerLoads: number
+  /** Views in which playback started. */
   videoPlays: number
+  /** Played views that reached at least 95 % of the duration. */
   completeViews: number
+  /** Played views that did not pass 10 % of the duration. */
   bouncedViews: number
 }
 
 /** Sums over played views. */
 export interface WatchedSums {
+  /** Distinct watched time, in millionths of the duration. */
   sharePpm: number
+  /** Distinct watched time in milliseconds. */
   viewingMs: number
+  /** 21 numbers, for 0, 5, … 100 %: views that watched a part from this position to 5 % after it. */
   buckets: number[]
+  /** 21 numbers for the same positions: views whose furthest position is in this part. */
   furthestBuckets: number[]
 }
 
@@ -28,21 +37,37 @@ export interface WatchedVideo extends CountedVideo {
   sums: WatchedSums
 }
 
+/**
+ * Reads the daily counts (roll-ups). Values without a view in the period are omitted. `page.after` is
+ * the last day or video id of the previous page.
+ */
 export interface ReportStore {
+  /** Returns up to 1,000 video or subtitle languages, by descending number of views. */
   listLanguages(organisationId: string, period: Period, column: 'language' | 'subtitle'): Promise<{ language: string; counts: Counts }[]>
+  /** Returns up to 1,000 languages of one video, by descending number of views. */
   listVideoLanguages(videoId: string, period: Period): Promise<{ language: string; counts: Counts }[]>
-  /** Returns the values of a dimension in all videos of the organisation, or in one video. */
-  listDimension(of: DimensionOwner, period: Period, dimension: Dimension): Promise<{ value: string; counts: Counts }[]>
+  /**
+   * Returns up to 1,000 values of a dimension, by descending number of views: of all videos of an
+   * organisation, or of one video.
+   */
+  listDimension(owner: DimensionOwner, period: Period, dimension: Dimension): Promise<{ value: string; counts: Counts }[]>
   getOrganisationTotal(organisationId: string, period: Period): Promise<Counts>
   getVideosTotal(videoIds: readonly string[], period: Period): Promise<Counts>
   listOrganisationDays(organisationId: string, period: Period, page: PagePosition): Promise<{ day: string; counts: Counts }[]>
   listVideosDays(videoIds: readonly string[], period: Period, page: PagePosition): Promise<ViewingDay[]>
-  /** Reads a row for each video and day, because the rows of organisations have no viewing time. */
+  /**
+   * Returns the days of an organisation with their viewing time. It sums the rows of all its videos,
+   * because the rows of organisations have no viewing time.
+   */
   listOrganisationViewingDays(organisationId: string, period: Period, page: PagePosition): Promise<ViewingDay[]>
-  /** Returns the ids of an organisation's videos that have views, in order. A non-empty `videoIds` restricts them. */
+  /** Returns the ids of an organisation's videos that have views, in ascending order. A non-empty `videoIds` restricts them. */
   listViewedVideoIds(filter: VideoFilter, page: PagePosition): Promise<string[]>
+  /** Returns the counts of each video by ascending id. Empty `languages` means all languages. */
   countVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<CountedVideo[]>
-  /** Returns counts and sums, both of one snapshot, because an average is a sum divided by a count. */
+  /**
+   * Returns counts and sums of each video like `countVideos`. One query reads both, because an average
+   * is a sum divided by a count.
+   */
   countWatchedVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<WatchedVideo[]>
 }
 
@@ -72,9 +97,9 @@ interface SumRow {
 
 const SUMS = `coalesce(sum(loads), 0) as loads, coalesce(sum(plays), 0) as plays,
   coalesce(sum(completes), 0) as completes, coalesce(sum(bounces), 0) as bounces`
-/** Maximum number of rows. Reports have fewer languages. */
+/** Maximum number of languages in a report. Reports have fewer. */
 const MAX_LANGUAGES = 1_000
-/** Only a report of the referrers of many days can have more values. */
+/** Maximum number of values in a report. Only the referrers of many days can exceed it. */
 const MAX_VALUES = 1_000
 
 export function createReportStore(db: Db): ReportStore {
@@ -104,9 +129,11 @@ export function createReportStore(db: Db): ReportStore {
       )
       return rows.map((row) => ({ language: row.language, counts: toCounts(row) }))
     },
-    async listDimension(of, { dateStart, dateEnd }, dimension) {
+    async listDimension(owner, { dateStart, dateEnd }, dimension) {
       const [table, key, id] =
-        'videoId' in of ? ['video_dimension', 'video_id', of.videoId] : ['organisation_dimension', 'organisation_id', of.organisationId]
+        'videoId' in owner
+          ? ['video_dimension', 'video_id', owner.videoId]
+          : ['organisation_dimension', 'organisation_id', owner.organisationId]
       const rows = await withoutParallelWorkers<SumRow & { value: string }>(
         `select value, ${SUMS} from ${table} where ${key} = $1 and dimension = $2 and day between $3 and $4
          group by value having sum(loads) > 0 order by sum(loads) desc, value limit ${MAX_VALUES}`,

@@ -1,16 +1,14 @@
 import {
-  createPartitionsAhead,
   type Db,
-  dropPartitions,
+  type PartitionRetentionOptions,
+  partitionRetention,
   type Query,
   type RetainedTable,
   type TimePartitionedTable,
 } from '@vitascope/postgres'
-import { toDay } from '../view/contribution.ts'
+import { DAY_MS, toDay } from '../view/day.ts'
 import { waitForMerge } from '../view/merge.ts'
 import { EVENTS, SESSION_EVENTS, VIEW_SESSIONS, VIEWERS, VIEWS } from '../view/partitions.ts'
-
-const DAY_MS = 86_400_000
 
 /**
  * Returns the tables whose rows are deleted after `days`: events, views, sessions, viewers and growth. Counts
@@ -18,16 +16,8 @@ const DAY_MS = 86_400_000
  * deleted together, because a later event would otherwise count the view again.
  */
 export function analyticsRetention(db: Db, days: number, now: () => number = Date.now): RetainedTable[] {
-  const retainPartitions = (
-    table: TimePartitionedTable,
-    isInUse?: (query: Query, partition: string) => Promise<boolean>,
-  ): RetainedTable => ({
-    table: table.table,
-    async remove(limit) {
-      await createPartitionsAhead(db, table, now())
-      return dropPartitions(db, table, { day: toDay(now() - days * DAY_MS), limit, ...(isInUse && { isInUse }) })
-    },
-  })
+  const retainPartitions = (table: TimePartitionedTable, isInUse?: PartitionRetentionOptions['isInUse']) =>
+    partitionRetention(db, table, { days, now, isInUse })
   return [
     retainPartitions(EVENTS, hasPendingEvents),
     retainPartitions(VIEWS, waitUntilMerged),

@@ -3,20 +3,27 @@ import { DomainError } from '@vitascope/errors'
 import { testLog } from '@vitascope/testing'
 import { createVideoDirectory } from './video-directory.ts'
 
-/** More videos than the directory caches. */
+/** More videos than the directory caches. Its limit is 200,000. */
 const MANY = 200_100
 const IDS_PER_CALL = 1_000
 
 /**
- * Creates a directory on a catalogue in which the duration of a video in seconds is its id, and ids
- * that start with 9 do not exist.
+ * Creates a directory that reads from a fake catalogue, and the state that controls it. In this
+ * catalogue, the id of a video is its duration in seconds, and no ids that start with 9 exist.
  */
 function directory() {
-  const state = { isUnavailable: false, requested: [] as string[], at: 1_000_000, stored: new Map<string, number>() }
+  const state = {
+    isUnavailable: false,
+    /** Ids that the directory has requested from the catalogue. */
+    requested: [] as string[],
+    nowMs: 1_000_000,
+    /** Durations in milliseconds of the videos in the database, by id. */
+    stored: new Map<string, number>(),
+  }
   const videos = createVideoDirectory({
     catalogue: {
       async listVideoSummaries({ videoIds = [] }) {
-        if (state.isUnavailable) throw new DomainError('unavailable', 'CATALOGUE_AWAY', 'the catalogue is away')
+        if (state.isUnavailable) throw new DomainError('unavailable', 'CATALOGUE_UNAVAILABLE', 'the catalogue is unavailable')
         state.requested.push(...videoIds)
         const existingIds = videoIds.filter((videoId) => !videoId.startsWith('9'))
         return {
@@ -40,7 +47,7 @@ function directory() {
       save: async () => {},
     },
     log: testLog,
-    now: () => state.at,
+    now: () => state.nowMs,
   })
   return { state, videos }
 }
@@ -52,6 +59,7 @@ async function requestAll(videos: ReturnType<typeof directory>['videos'], all: r
 test('a cached video is returned even if other videos of the same call evict it', async () => {
   const { videos } = directory()
   await videos.findExisting(['7'])
+  // With video 7, these videos fill the cache.
   await requestAll(videos, ids(100, 199_999))
   const others = ids(500_000, 100)
   const existingVideos = await videos.findExisting(['7', ...others])
@@ -64,7 +72,7 @@ test('videos of one call are all returned and stored, even if they exceed the ca
   const all = ids(1_000_000, MANY).map((id) => `1${id}`)
   expect((await videos.findExisting(all)).size).toBe(MANY)
   state.isUnavailable = true
-  state.at += 60_000
+  state.nowMs += 60_000
   // The first ids were evicted from memory but are stored in the database.
   state.stored = new Map([[all[0] ?? '', 5_000]])
   expect((await videos.findExisting(all.slice(0, 1))).get(all[0] ?? '')?.durationMs).toBe(5_000)
@@ -79,22 +87,22 @@ test('unknown ids evict no video, and are requested again after a second', async
   expect(state.requested).toEqual(['999'])
   await videos.findExisting(['7', '999'])
   expect(state.requested).toEqual(['999'])
-  state.at += 1_000
+  state.nowMs += 1_000
   await videos.findExisting(['7', '999'])
   expect(state.requested).toEqual(['999', '999'])
   state.isUnavailable = true
-  state.at += 60_000
+  state.nowMs += 60_000
   expect((await videos.findExisting(['7'])).has('7')).toBe(true)
   await expect(videos.findExisting(['7', '999'])).rejects.toMatchObject({ reason: 'VIDEO_UNCHECKED' })
 })
 
-test('a deleted video is no longer active', async () => {
+test('a deleted video is found only by a search that includes deleted videos', async () => {
   const { state, videos } = directory()
   state.stored = new Map([['9', 9_000]])
   state.isUnavailable = true
   expect((await videos.findExisting(['9'])).has('9')).toBe(true)
   state.isUnavailable = false
-  state.at += 1_000
+  state.nowMs += 1_000
   expect((await videos.findExisting(['9'])).has('9')).toBe(false)
   expect((await videos.findExisting(['9'])).has('9')).toBe(false)
   expect((await videos.findIncludingDeleted(['9'])).has('9')).toBe(true)

@@ -1,7 +1,7 @@
 import { createBatcher } from '@vitascope/concurrency'
 import { DomainError } from '@vitascope/errors'
 import { createPartitions, type Db } from '@vitascope/postgres'
-import { toDay } from '../view/contribution.ts'
+import { toDay } from '../view/day.ts'
 import { SESSION_EVENTS, VIEW_SESSIONS } from '../view/partitions.ts'
 import { addSessionEvents, type StoredSessionEvent } from '../view/session-event-store.ts'
 

@@ -107,9 +107,9 @@ async function validate({ events, userAgent }: AcceptSessionEventsRequest, { vid
 }
 
 /**
- * Returns the sessions of views. Their events are complete only with `withEvents`. The quality that
- * player events reported is preferred. Without it, the quality is computed from the session events, which are only read then or
- * with `withEvents`.
+ * Returns the sessions of views. The quality that player events reported is preferred. Without it,
+ * the quality is computed from the session events. Session events are read for these views only, or
+ * for all views with `withEvents`. The other sessions have no `events`.
  */
 async function summarise(
   starts: readonly ViewStart[],

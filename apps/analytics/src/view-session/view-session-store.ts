@@ -50,6 +50,12 @@ interface EventRow {
   startup_ms: number | null
 }
 
+/**
+ * Number of days before a start in which an earlier start of its view is searched. A page can stay open for days, and its
+ * view gets another start if playback continues after more than a day.
+ */
+const EARLIER_DAYS = 28
+
 export function createViewSessionStore(db: Db): ViewSessionStore {
   return {
     async findStart(viewId, organisationId) {
@@ -68,7 +74,7 @@ export function createViewSessionStore(db: Db): ViewSessionStore {
         `select view_id, video_id, organisation_id, start_ms from view_session s
          where video_id = $1 and ($2::bigint is null or (start_ms, view_id) < ($2, $3::uuid)) and not exists (
            select from view_session earlier where earlier.view_id = s.view_id and earlier.video_id = s.video_id
-             and earlier.day >= s.day - 1 and earlier.day < s.day
+             and earlier.day >= s.day - ${EARLIER_DAYS} and earlier.day < s.day
          ) order by start_ms desc, view_id desc limit $4 offset $5`,
         [videoId, after?.startMs ?? null, after?.viewId ?? null, limit, skip],
       )

@@ -3,6 +3,7 @@ import { buildSessionEvent, SESSION_EVENT_TYPE } from '../view/session-event-sto
 import { buildTimeline, STALL } from './view-session.ts'
 
 const { state: STATE, switch: SWITCH, error: ERROR, startup: STARTUP } = SESSION_EVENT_TYPE
+// The numbers are those of PlayerState.
 const [starting, playing, seeking, rebuffering, paused] = [1, 2, 3, 4, 5].map(
   (state) => (atMs: number) => buildSessionEvent({ type: STATE, atMs, state }),
 ) as [StateAt, StateAt, StateAt, StateAt, StateAt]
@@ -43,7 +44,7 @@ test('events are ordered by time, and a reported startup time is preferred', () 
   expect(quality.startupMs).toBe(250)
 })
 
-test('the first bit rate is not a switch, and a later one has the bit rate before it', () => {
+test('the first bit rate is not a switch, and a later switch contains the previous bit rate', () => {
   const { events, quality } = buildTimeline([
     buildSessionEvent({ type: SWITCH, atMs: 0, toKbps: 800 }),
     buildSessionEvent({ type: SWITCH, atMs: 10, toKbps: 2_500 }),

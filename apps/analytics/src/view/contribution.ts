@@ -1,4 +1,5 @@
 import { listCells, totalLength } from './cells.ts'
+import { toDay } from './day.ts'
 import type { Quality, ViewPart } from './view.ts'
 
 /** Number of positions in reports: 0, 5, … 100 % of the video. */
@@ -53,24 +54,6 @@ export function toContribution(view: ViewPart): Contribution {
     quality: toQuality(view),
   }
 }
-
-/**
- * Returns the UTC day of a time. Days are cached, because the function is called for every event and
- * mostly for the same two days.
- */
-export function toDay(ms: number): string {
-  const dayNumber = Math.floor(ms / DAY_MS)
-  const cached = DAYS.get(dayNumber)
-  if (cached !== undefined) return cached
-  if (DAYS.size >= MAX_DAYS) DAYS.clear()
-  const day = new Date(ms).toISOString().slice(0, 10)
-  DAYS.set(dayNumber, day)
-  return day
-}
-
-const DAY_MS = 86_400_000
-const MAX_DAYS = 1_000
-const DAYS = new Map<number, string>()
 
 function toQuality({ quality, failed }: ViewPart): Contribution['quality'] {
   if (!quality && !failed) return undefined

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { createPartitions, type Db, type Query, type Transaction } from '@vitascope/postgres'
-import { toContribution, toDay } from './contribution.ts'
+import { toContribution } from './contribution.ts'
+import { toDay } from './day.ts'
 import { addDimensions } from './dimension-store.ts'
 import { EVENT_COLUMNS, type EventRow, toEvent } from './event-row.ts'
 import { type LiveView, updateLiveViews } from './live-store.ts'

@@ -1,5 +1,5 @@
 import type { Query } from '@vitascope/postgres'
-import { toDay } from './contribution.ts'
+import { DAY_MS, toDay } from './day.ts'
 
 /** The numbers of session event types in the database. */
 export const SESSION_EVENT_TYPE = { state: 1, switch: 2, error: 3, startup: 4 } as const
@@ -37,7 +37,6 @@ export interface ViewStart {
 
 /** Maximum number of stored events of a view. Events that are inserted at the same time can exceed it by a few. */
 export const MAX_SESSION_EVENTS = 500
-const DAY_MS = 86_400_000
 
 /** Returns an event in which the fields that are not given are undefined. */
 export function buildSessionEvent(fields: Pick<SessionEvent, 'type' | 'atMs'> & Partial<SessionEvent>): SessionEvent {

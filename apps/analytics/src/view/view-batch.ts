@@ -1,4 +1,4 @@
-import { toDay } from './contribution.ts'
+import { toDay } from './day.ts'
 import type { StoredEvent } from './event-row.ts'
 import { addEvent, addPart, emptyPart, isPlay, type ViewPart } from './view.ts'
 

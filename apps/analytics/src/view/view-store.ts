@@ -1,7 +1,7 @@
 import type { Query, Transaction } from '@vitascope/postgres'
 import { toArrayText, toBytesArrayText } from './array-text.ts'
-import { toDay } from './contribution.ts'
 import { escapeCopyText, formatCopyBytes, joinInChunks, NULL } from './copy-text.ts'
+import { DAY_MS, toDay } from './day.ts'
 import type { ViewPart } from './view.ts'
 
 interface ViewRow {
@@ -36,7 +36,6 @@ export type StoredPart = ViewPart & { lastDay: string }
 const COLUMNS = `view_id, video_id, duration_ms, organisation_id, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched,
   language, language_ms, subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, switches, failed, client, client_ms, last_day`
 
-const DAY_MS = 86_400_000
 /** The columns of the quality of a part that has none. */
 const NO_QUALITY = [NULL, NULL, NULL, NULL].join('\t')
 /** The columns of the client of a part whose events have none. */

@@ -4,8 +4,9 @@ import { organisationFor } from '@vitascope/principal'
 import { isId } from '@vitascope/request'
 
 /**
- * Returns the organisation of a report: the user's own, or the requested one of a system user. Throws
- * if the caller may not read it, or if a system user requests none.
+ * Returns the organisation that a report is about. For users, it is their own. For system users, it is
+ * the requested one. Throws `invalid` if a system user requests none, `not_found` if the requested id is
+ * malformed, and like `organisationFor` if the caller may not read the organisation.
  */
 export function resolveReportedOrganisation(principal: Principal, requestedId: string): string {
   const organisationId = organisationFor(principal, requestedId)
