@@ -58,32 +58,39 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
   } catch (error) {
     if (error instanceof SyntaxError) throw new BackupError(`${join(folder, MANIFEST)} is not a valid manifest of a backup`)
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOTDIR') throw new BackupError(`${folder} is not a folder: its path contains a file`)
+    if (code === 'ENOTDIR') throw notAFolder(folder)
     if (code !== 'ENOENT') throw error
   }
   return undefined
 }
 
-/**
- * Creates the folder and in it one for this run. Remains of an interrupted run are kept. Throws
- * `BackupError` if the folder contains other files.
- */
-export async function beginRun(folder: string): Promise<string> {
+/** Creates the folder if it does not exist. Throws `BackupError` if it contains other files than those of backups. */
+export async function openFolder(folder: string): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
+    if (error.code === 'ENOTDIR') throw notAFolder(folder)
     throw error
   })
   const foreign = names.find((name) => !isBackupEntry(name))
   if (foreign !== undefined)
     throw new BackupError(`${folder} contains ${foreign}, which is not part of a backup: use a new folder, or that of an earlier backup`)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+}
+
+/** Creates a folder for this run. Remains of an interrupted run are kept. */
+export async function beginRun(folder: string): Promise<string> {
   const run = `run-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}-${randomBytes(3).toString('hex')}`
   await mkdir(join(folder, run), { recursive: true, mode: 0o700 })
   await mkdir(paths.secrets(folder), { recursive: true, mode: 0o700 })
   return run
 }
 
+function notAFolder(folder: string): BackupError {
+  return new BackupError(`${folder} is not a folder: its path contains a file`)
+}
+
 function isBackupEntry(name: string): boolean {
-  return /^(manifest[.]json([.]new)?|objects|secrets|run-[0-9a-f-]+)$/.test(name)
+  return /^(manifest[.]json([.]new)?|objects|secrets|run-[0-9a-f-]+|running([.][0-9a-f-]+)?)$/.test(name)
 }
 
 /**
@@ -101,14 +108,17 @@ export async function finishRun(folder: string, manifest: Manifest, keep: number
   return kept
 }
 
-/** Returns the complete backups in a folder, newest first. */
+/**
+ * Returns the complete backups in a folder, newest first. The current one is the newest, even if the clock of the
+ * database was ahead at an earlier one.
+ */
 export async function listBackups(folder: string): Promise<Manifest[]> {
   const current = await readManifest(folder)
   if (current === undefined) return []
   const runs = (await readdir(folder)).filter((name) => name.startsWith('run-') && name !== current.run)
   const others = await Promise.all(runs.map((run) => readManifest(join(folder, run))))
-  const complete = [current, ...others.filter((manifest) => manifest !== undefined)]
-  return complete.toSorted((a, b) => (a.takenAt < b.takenAt ? 1 : -1))
+  const complete = others.filter((manifest) => manifest !== undefined)
+  return [current, ...complete.toSorted((a, b) => (a.takenAt < b.takenAt ? 1 : -1))]
 }
 
 async function writeManifest(folder: string, manifest: Manifest): Promise<void> {

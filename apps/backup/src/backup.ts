@@ -7,8 +7,9 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { type DumpedTable, type Snapshot, takeSnapshot } from '@vitascope/postgres'
 import { type ObjectInfo, type ObjectStorage, openFileStorage, unsyncedDisk } from '@vitascope/storage'
-import { type BackedObject, beginRun, finishRun, listBackups, type Manifest, paths } from './backup-folder.ts'
+import { type BackedObject, beginRun, finishRun, listBackups, type Manifest, openFolder, paths } from './backup-folder.ts'
 import { copyObjects, mergeLists, syncAll, withEarlier } from './copy-objects.ts'
+import { type FolderLock, lockFolder } from './folder-lock.ts'
 import { LEVEL, readLines, writeLines } from './json-lines.ts'
 import { readReferencedObjects } from './referenced-objects.ts'
 import { holdSweep } from './sweep-hold.ts'
@@ -36,9 +37,20 @@ const EXCLUDED_TABLES = ['sweep_hold']
  * Writes a consistent snapshot of the platform into a folder: first the rows, all from one database
  * snapshot, then the objects that they refer to. Objects never change, and none is deleted during
  * the backup, so each still exists when it is copied. An earlier backup in the folder stays valid
- * until this one is complete. Objects that several backups contain are stored once.
+ * until this one is complete. Objects that several backups contain are stored once. Throws `BackupError` while another
+ * backup writes into the folder.
  */
-export async function backUp(source: BackupSource, folder: string, { keep, print }: BackupOptions): Promise<Manifest> {
+export async function backUp(source: BackupSource, folder: string, options: BackupOptions): Promise<Manifest> {
+  await openFolder(folder)
+  const lock = await lockFolder(folder)
+  try {
+    return await writeBackup(source, folder, lock, options)
+  } finally {
+    await lock.release()
+  }
+}
+
+async function writeBackup(source: BackupSource, folder: string, lock: FolderLock, { keep, print }: BackupOptions): Promise<Manifest> {
   const earlier = await listBackups(folder)
   const run = await beginRun(folder)
   const hold = await holdSweep(source.urls['encoding'] ?? '')
@@ -56,6 +68,7 @@ export async function backUp(source: BackupSource, folder: string, { keep, print
       ...{ format: 1, takenAt: database.takenAt, run, schemas: database.schemas },
       ...{ objects: { count, bytes }, missing, secrets },
     }
+    await lock.check()
     const kept = await finishRun(folder, manifest, keep)
     if (earlier.length > 0) await deleteObsoleteObjects(folder, kept)
     return manifest

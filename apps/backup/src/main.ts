@@ -2,8 +2,9 @@
 // run backup` and `npm run restore`, for environments without npm such as the images.
 import { backupCommand, restoreCommand } from './command.ts'
 
+const USAGE = 'backup --to DIR [--keep N] [--without-secrets] | restore --from DIR [--at TIME] [--verify] | restore --from DIR --list'
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = { backup: backupCommand, restore: restoreCommand }
 const [commandName = '', ...args] = process.argv.slice(2)
 const command = Object.hasOwn(commands, commandName) ? commands[commandName] : undefined
-if (!command) process.stderr.write('usage: backup --to DIR [--without-secrets] | restore --from DIR [--verify]\n')
+if (!command) process.stderr.write(`usage: ${USAGE}\n`)
 process.exitCode = command ? await command(args) : 2
