@@ -20,7 +20,7 @@ import { findKind } from './file-kind.ts'
 import { checkSession } from './limited-session.ts'
 import { createStreamReader, type ObjectReader } from './object/send-object.ts'
 import type { PolicyCache } from './policy-cache.ts'
-import { type PreviewFiles, previewJob } from './preview-playlist/preview-files.ts'
+import { type PreviewFiles, parsePreviewJobId } from './preview-playlist/preview-files.ts'
 import { sendProblem, sendRejection } from './problem.ts'
 import { isRedirected, redirectToBucket } from './redirect-to-bucket.ts'
 import type { RejectionReports } from './rejection-reports.ts'
@@ -104,6 +104,8 @@ export function createRequestHandler(parts: DeliveryParts) {
       return
     }
 
+    /** A request that is decided again uses the limits of traffic once. */
+    let isCounted = false
     const serve = async (maxAgeMs?: number): Promise<void> => {
       const policy = await parts.policies.get(requested, maxAgeMs === undefined ? {} : { maxAgeMs })
       if (!policy) return sendProblem(response, 404, 'not_found')
@@ -115,42 +117,44 @@ export function createRequestHandler(parts: DeliveryParts) {
       if (!set) return maxAgeMs === undefined ? serve(RECENT_MS) : sendProblem(response, 404, 'not_found')
       // The poster may have changed, too. Each poster has another URL.
       if (maxAgeMs === undefined && isOtherPoster(requested.file, policy.poster)) return serve(RECENT_MS)
-      const kind = findKind(requested)
-      const maxHeight = token?.claims?.maxHeight
-      const download = token?.download
-      const heights = maxHeight === undefined ? undefined : await readSetHeights(policy, set.prefix)
-      const page = readPage(request, parts.pageHost)
-      const decision = decide(policy.rules, {
-        ...{ kind, address, token, country: parts.countries.find(address), now: new Date() },
-        height: heights && findHeight(requested.file, kind, heights),
-        ...page,
-      })
-      parts.rejections.report(decision.reported, { videoId: policy.videoId, address })
-      if (!decision.allowed) {
-        const { code = 'not_found', message, claim } = decision
-        parts.rejections.count(code)
-        return sendRejection(response, { code, message, claim })
-      }
-      const ended = checkSession(parts.sessions, request, { policy, kind, token, requested, address })
-      if (ended) {
-        parts.rejections.count(ended)
-        return sendRejection(response, { code: ended })
-      }
-      if (limitTraffic(parts, { request, response }, { policy, requested, kind, address, token, decision, page })) return
-      const open = policy.isOpen && token === undefined
-      const file: ServedFile = {
-        request,
-        response,
-        ...requested,
-        prefix: set.prefix,
-        open,
-        maxHeight,
-        download,
-        expires: policy.rules.expires,
-        accelPath,
-        signal,
-      }
       try {
+        const kind = findKind(requested)
+        const maxHeight = token?.claims?.maxHeight
+        const download = token?.download
+        const heights = maxHeight === undefined ? undefined : await readSetHeights(policy, set.prefix)
+        const page = readPage(request, parts.pageHost)
+        const decision = decide(policy.rules, {
+          ...{ kind, address, token, country: parts.countries.find(address), now: new Date() },
+          height: heights && findHeight(requested.file, kind, heights),
+          ...page,
+        })
+        parts.rejections.report(decision.reported, { videoId: policy.videoId, address })
+        if (!decision.allowed) {
+          const { code = 'not_found', message, claim } = decision
+          parts.rejections.count(code)
+          return sendRejection(response, { code, message, claim })
+        }
+        const ended = checkSession(parts.sessions, request, { policy, kind, token, requested, address })
+        if (ended) {
+          parts.rejections.count(ended)
+          return sendRejection(response, { code: ended })
+        }
+        const allowed = { policy, requested, kind, address, token, decision, page }
+        if (!isCounted && limitTraffic(parts, { request, response }, allowed)) return
+        isCounted = true
+        const open = policy.isOpen && token === undefined
+        const file: ServedFile = {
+          request,
+          response,
+          ...requested,
+          prefix: set.prefix,
+          open,
+          maxHeight,
+          download,
+          expires: policy.rules.expires,
+          accelPath,
+          signal,
+        }
         await serveFile(parts, file, policy)
         if (download && startsDownload(request, response)) parts.downloadCounts.add(policy.videoId, download)
         return
@@ -158,7 +162,7 @@ export function createRequestHandler(parts: DeliveryParts) {
         const isMissing = isDomainError(error) && (error.kind === 'not_found' || error.reason === 'BAD_OBJECT_NAME')
         if (!isMissing) throw error
         // A set that was in progress may have been finished since the policy was cached.
-        if (previewJob(set.prefix) !== undefined && maxAgeMs !== 0) return serve(0)
+        if (parsePreviewJobId(set.prefix) !== undefined && maxAgeMs !== 0) return serve(0)
         parts.reportMissingFile(requested.id, set.prefix)
         sendProblem(response, 404, 'not_found')
       }
@@ -201,7 +205,7 @@ async function serveFile(parts: DeliveryParts, requested: ServedFile, { captions
   }
   const target = download ? { ...requested, file: download.path } : requested
   const { prefix, file } = locateFile(target.file, target.prefix, { added, poster })
-  const jobId = previewJob(prefix)
+  const jobId = parsePreviewJobId(prefix)
   const captionFile = parseCaptionPath(target.file, captions)
   if (captionFile) {
     const { maxHeight } = target
@@ -217,9 +221,9 @@ async function serveFile(parts: DeliveryParts, requested: ServedFile, { captions
     )
   }
   if (jobId !== undefined && file.endsWith('.m3u8')) {
-    return sendText(request, response, Buffer.from(await preview.playlist(jobId, file)), { type: PLAYLIST_TYPE, open })
+    return sendText(request, response, Buffer.from(await preview.getPlaylist(jobId, file)), { type: PLAYLIST_TYPE, open })
   }
-  const name = jobId === undefined ? `${prefix}/${file}` : await preview.getObject(jobId, file)
+  const name = jobId === undefined ? `${prefix}/${file}` : await preview.getObjectName(jobId, file)
   if (isRedirected(name)) {
     // Files of a set in progress may move when it is finished, so delivery sends them itself.
     if (accelPath !== undefined && jobId === undefined) return accelRedirect(response, { path: accelPath, name, caching, presign })
@@ -238,9 +242,9 @@ async function readMasterPlaylist(
   { prefix, signal }: Pick<ServedFile, 'prefix' | 'signal'>,
   { captions, added }: Pick<DeliveryPolicy, 'captions' | 'added'>,
 ): Promise<string> {
-  const jobId = previewJob(prefix)
+  const jobId = parsePreviewJobId(prefix)
   const read = async (from: string) => text((await storage.open(`${from}/${captions.masterPath}`, { signal })).stream)
-  const own = jobId === undefined ? await read(prefix) : await preview.playlist(jobId, captions.masterPath)
+  const own = jobId === undefined ? await read(prefix) : await preview.getPlaylist(jobId, captions.masterPath)
   // A deleted rendition is not listed; the set plays without it.
   const readAdded = (from: string) =>
     read(from).catch((error: unknown) => {

@@ -2,14 +2,16 @@ import type { FiredRule, RejectionCode } from '@vitascope/playback-policy'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import { LRUCache } from 'lru-cache'
 
-/** A viewer that a rule would deny is logged at most once in this time. */
+/** A viewer that a rule would deny is logged at most once per rule in this time. */
 const LOG_INTERVAL_MS = 60_000
-const MAX_VIEWERS = 10_000
+/** Maximum number of remembered pairs of a viewer and a rule. A forgotten pair is logged again within the interval. */
+const MAX_REMEMBERED = 10_000
 
 /** Counts and logs requests that rules deny, or would deny. */
 export interface RejectionReports {
+  /** Counts a request that was denied. */
   count(code: RejectionCode): void
-  /** Reports rules that decide nothing and would have denied the request. */
+  /** Counts and logs rules with `report_only` that would have denied the request. */
   report(rules: readonly FiredRule[], request: { videoId: string; address: string }): void
 }
 
@@ -19,7 +21,7 @@ export function createRejectionReports(log: Logger, metrics: Metrics): Rejection
     'vitascope_delivery_report_only_rejections_total',
     'Requests that rules with report_only would have denied',
   )
-  const logged = new LRUCache<string, true>({ max: MAX_VIEWERS, ttl: LOG_INTERVAL_MS })
+  const logged = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: LOG_INTERVAL_MS })
   return {
     count: (code) => rejections.inc({ code }),
     report(rules, { videoId, address }) {

@@ -145,7 +145,7 @@ export async function startDelivery(
       if (request.url === '/healthz') response.writeHead(200).end('ok\n')
       else {
         const address = clientAddress(request, trustedProxies)
-        response.once('close', downloads.begin({ client: toWidestNetwork(address), ...progress, cut: () => response.destroy() }))
+        response.once('close', downloads.begin({ client: toWidestNetwork(address), ...progress, cut: () => request.socket.destroy() }))
         await handle(request, response, { address, accelPath, signal: disconnect.signal })
       }
     } catch (error) {

@@ -67,9 +67,16 @@ export function createSessionTracker({
       const batch = due.slice(start, start + MAX_REPORTED)
       const now = performance.now()
       const reported = batch.map((session) => ({ ...session, firstRequestAgeMs: Math.round(now - (session.dueSince ?? now)) }))
+      const firstRequests = batch.map(({ dueSince }) => dueSince)
       for (const session of batch) session.dueSince = undefined
-      const { states } = await client.reportPlaybackSessions({ sessions: reported }, serviceCall('delivery', randomUUID(), signal))
-      for (const [index, session] of batch.entries()) session.state = states[index] ?? session.state
+      try {
+        const { states } = await client.reportPlaybackSessions({ sessions: reported }, serviceCall('delivery', randomUUID(), signal))
+        for (const [index, session] of batch.entries()) session.state = states[index] ?? session.state
+      } catch (error) {
+        // The next report has these sessions too, with the age of the same request.
+        for (const [index, session] of batch.entries()) session.dueSince = firstRequests[index]
+        throw error
+      }
     }
   }
   const stop = new AbortController()

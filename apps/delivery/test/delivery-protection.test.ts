@@ -145,6 +145,24 @@ describe('a video with rules', () => {
       expect(await fetchUpTo(height, file)).toEqual([403, expect.stringContaining('token_wrong_height')])
   })
 
+  test('with a token that restricts the height continues when encoding finishes', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+    const keys = [{ keyId: '3', algorithm: 'EdDSA', publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString() }]
+    const [masterPath, segment, prefix] = ['hls/master.m3u8', 'hls/h264_360/seg-1.m4s', 'media/3/9-1']
+    const master = '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1,RESOLUTION=640x360\nh264_360/index.m3u8\n'
+    await storage.put(`${prefix}/${masterPath}`, Buffer.from(master))
+    await storage.put(`${prefix}/${segment}`, Buffer.from('360'))
+    current.lastSegment = 2
+    const id = addVideo({ sets: [{ version: 'v1', prefix: 'preview/7' }], masterPath, keys })
+    // Delivery caches this policy for 2 s.
+    expect((await get(`${id}/v1/hls/h264_100/index.m3u8`)).status).toBe(200)
+    current.lastSegment = undefined
+    addVideo({ sets: [{ version: 'v1', prefix }], masterPath, keys })
+    const payload = { sub: id, exp: Math.floor(Date.now() / 1_000) + 60, max_height: 360 }
+    const token = await new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid: '3' }).sign(privateKey)
+    expect((await get(`${id}/v1~${token}/${segment}`)).status).toBe(200)
+  })
+
   test('returns a stable code and the text of the rule, and no shared cache keeps its files', async () => {
     const id = addVideo({ videoRules: [buildRule({ kind: ['segment'] })] })
     const response = await request(id, FILES.segment)

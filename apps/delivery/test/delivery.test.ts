@@ -153,6 +153,10 @@ describe('a file of a public video', () => {
       expect(await getUnresolved(`${addVideo()}/${rest}`)).toBe(404)
     },
   )
+  test('returns 416 that no cache may store to a range outside of the file', async () => {
+    const { status, headers } = await get(`${addVideo()}/v1/h264_100.mp4`, { headers: { range: 'bytes=1000-' } })
+    expect([status, headers.get('cache-control'), headers.get('cache-tag'), headers.get('etag')]).toEqual([416, 'no-store', null, null])
+  })
   test('returns 405 to PUT', async () => {
     const response = await get(`${addVideo()}/v1/h264_100.mp4`, { method: 'PUT', body: 'x' })
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])

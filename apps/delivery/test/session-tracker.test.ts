@@ -35,17 +35,19 @@ test('a session is rejected from the report in which the catalogue rejects it, a
   await waitFor(() => check({ ...request, userAgent: 'b' }) === undefined, { describe: 'the second session to continue' })
 })
 
-test('sessions are admitted while the catalogue is unavailable, and reported later', async () => {
+test('sessions are admitted while the catalogue is unavailable, and reported later with the age of their first request', async () => {
   let isDown = true
   const { check, reports } = start(({ sessions }) => {
     if (isDown) throw new Error('the catalogue of this test is down')
     return sessions.map(() => State.PLAYBACK_SESSION_STATE_TOO_MANY)
   })
+  const firstRequest = performance.now()
   expect(check(request)).toBeUndefined()
   await waitFor(() => reports.length > 0, { describe: 'a failed report' })
-  expect(check(request)).toBeUndefined()
   isDown = false
-  await waitFor(() => check(request) === 'too_many_sessions', { describe: 'a later report' })
+  await waitFor(() => reports.length === 2, { describe: 'the next report' })
+  expect(performance.now() - firstRequest - (reports[1]?.sessions[0]?.firstRequestAgeMs ?? 0)).toBeLessThan(1_000)
+  await waitFor(() => check(request) === 'too_many_sessions', { describe: 'the session to be rejected' })
 })
 
 test('only sessions with requests are reported, in calls of at most 1,000', async () => {

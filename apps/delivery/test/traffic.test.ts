@@ -104,6 +104,12 @@ test('starts of videos are limited per client address, also if the client forges
   expect((await loadForged('v1/hls/master.m3u8', forged(9))).status).toBe(429)
 })
 
+test('a request for a missing file of a set in progress counts once', async () => {
+  const { load } = addVideo({ sets: [{ version: 'v1', prefix: 'preview/7' }] })
+  for (let nth = 0; nth < 6; nth++) expect((await load('v1/missing.mp4')).status).toBe(404)
+  expect((await load('v1/missing.mp4')).status).toBe(429)
+})
+
 test('crawlers get the playlist and no segments, except the allowed ones', async () => {
   const { load } = addVideo()
   expect((await load('v1/hls/master.m3u8', CRAWLER)).status).toBe(200)

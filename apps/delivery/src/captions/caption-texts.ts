@@ -4,11 +4,11 @@ import { createLoadingCache } from '@vitascope/concurrency'
 import { DomainError, isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
-import { type CaptionTrack, captionText } from './hls-captions.ts'
+import { type CaptionTrack, writeCaptionText } from './hls-captions.ts'
 
 const MAX_BYTES = 64 * 2 ** 20
 const READ_TIMEOUT_MS = 5_000
-const NO_LINES = Buffer.from(captionText([]))
+const NO_LINES = Buffer.from(writeCaptionText([]))
 
 export interface CaptionTexts {
   /** Returns captions as WebVTT. Unknown or just deleted captions have no lines. */
@@ -22,7 +22,7 @@ export function createCaptionTexts(captions: Client<typeof CaptionServiceService
     async get(track) {
       if (!track) return NO_LINES
       const { captionId, revision } = track
-      return await texts.get(`${captionId} ${revision}`, async () => Buffer.from(captionText(await readLines(captions, captionId))))
+      return await texts.get(`${captionId} ${revision}`, async () => Buffer.from(writeCaptionText(await readLines(captions, captionId))))
     },
   }
 }

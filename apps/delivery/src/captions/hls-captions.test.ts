@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { type CaptionTrack, captionPlaylist, parseCaptionPath, withCaptions } from './hls-captions.ts'
+import { type CaptionTrack, parseCaptionPath, withCaptions, writeCaptionPlaylist } from './hls-captions.ts'
 
 const track = (more: Partial<CaptionTrack> = {}): CaptionTrack => ({
   captionId: '12',
@@ -53,7 +53,7 @@ test.each([
 })
 
 test('the playlist has one segment with the duration of the video', () => {
-  const text = captionPlaylist('12', 12.48)
+  const text = writeCaptionPlaylist('12', 12.48)
   expect(text).toContain('#EXT-X-TARGETDURATION:13\n')
   expect(text).toContain('#EXTINF:12.480000,\n12.vtt\n#EXT-X-ENDLIST\n')
 })

@@ -23,12 +23,13 @@ export interface CaptionSettings {
 export const NO_CAPTIONS: CaptionSettings = { masterPath: '', durationSeconds: 0, tracks: [] }
 
 /**
- * The caption file that a path denotes: the master playlist, the playlist of one track, or its
- * text. Undefined for all other files. Unknown captions have no track and are served without lines:
- * on an error, a running player would stop the stream, although only the captions were deleted.
+ * A file that depends on captions: the master playlist, the playlist of one track, or its text.
+ * Unknown captions have no track and are served without lines: on an error, a running player would
+ * stop the stream, although only the captions were deleted.
  */
 export type CaptionFile = { kind: 'master' } | { kind: 'playlist'; captionId: string } | { kind: 'text'; track: CaptionTrack | undefined }
 
+/** Returns the caption file that a path of the set denotes, or undefined for all other files. */
 export function parseCaptionPath(file: string, { masterPath, tracks }: CaptionSettings): CaptionFile | undefined {
   if (masterPath === '') return undefined
   if (file === masterPath) return { kind: 'master' }
@@ -45,15 +46,15 @@ export function withCaptions(master: string, tracks: readonly CaptionTrack[]): s
   const first = lines.findIndex((line) => /^#EXT-X-(MEDIA|STREAM-INF):/.test(line))
   if (first === -1) return master
   const named = lines.map((line) => (line.startsWith('#EXT-X-STREAM-INF:') ? `${line},SUBTITLES="captions"` : line))
-  return [...named.slice(0, first), ...tracks.map(mediaTag), ...named.slice(first)].join('\n')
+  return [...named.slice(0, first), ...tracks.map(formatMediaTag), ...named.slice(first)].join('\n')
 }
 
-function mediaTag({ captionId, name, language, showsOnLoad }: CaptionTrack): string {
+function formatMediaTag({ captionId, name, language, showsOnLoad }: CaptionTrack): string {
   return `#EXT-X-MEDIA:${[
     'TYPE=SUBTITLES',
     'GROUP-ID="captions"',
-    `NAME="${quotable(name)}"`,
-    `LANGUAGE="${quotable(language)}"`,
+    `NAME="${toAttributeText(name)}"`,
+    `LANGUAGE="${toAttributeText(language)}"`,
     `DEFAULT=${showsOnLoad ? 'YES' : 'NO'}`,
     'AUTOSELECT=YES',
     'FORCED=NO',
@@ -61,8 +62,8 @@ function mediaTag({ captionId, name, language, showsOnLoad }: CaptionTrack): str
   ].join(',')}`
 }
 
-/** HLS attribute values cannot contain quotation marks or line breaks. */
-function quotable(text: string): string {
+/** Replaces quotation marks and line breaks, which a quoted HLS attribute cannot contain, and other control characters. */
+function toAttributeText(text: string): string {
   return text.replaceAll('"', '”').replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')
 }
 
@@ -70,7 +71,7 @@ function quotable(text: string): string {
  * Returns a playlist with one segment for the whole video. Players load it once, so later changes
  * do not reach them.
  */
-export function captionPlaylist(captionId: string, durationSeconds: number): string {
+export function writeCaptionPlaylist(captionId: string, durationSeconds: number): string {
   const seconds = Math.max(durationSeconds, 1)
   return [
     '#EXTM3U',
@@ -88,7 +89,7 @@ export function captionPlaylist(captionId: string, durationSeconds: number): str
 const TIMESTAMP_MAP = 'X-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000'
 
 /** Returns the WebVTT text. Its times are those of the video stream, which starts at 0. */
-export function captionText(lines: readonly CaptionLine[]): string {
+export function writeCaptionText(lines: readonly CaptionLine[]): string {
   return writeVtt(lines, [TIMESTAMP_MAP])
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { sendText } from '../response/send-text.ts'
 import { PLAYLIST_TYPE } from '../response/serve-object.ts'
 import type { CaptionTexts } from './caption-texts.ts'
-import { type CaptionFile, type CaptionSettings, captionPlaylist, toSavedCaptions, withCaptions } from './hls-captions.ts'
+import { type CaptionFile, type CaptionSettings, toSavedCaptions, withCaptions, writeCaptionPlaylist } from './hls-captions.ts'
 
 export interface CaptionParts {
   texts: CaptionTexts
@@ -27,6 +27,6 @@ export async function serveCaptions(
 
 async function renderCaptionFile({ texts, readMaster }: CaptionParts, file: CaptionFile, settings: CaptionSettings): Promise<Buffer> {
   if (file.kind === 'text') return await texts.get(file.track)
-  if (file.kind === 'playlist') return Buffer.from(captionPlaylist(file.captionId, settings.durationSeconds))
+  if (file.kind === 'playlist') return Buffer.from(writeCaptionPlaylist(file.captionId, settings.durationSeconds))
   return Buffer.from(withCaptions(await readMaster(), settings.tracks))
 }

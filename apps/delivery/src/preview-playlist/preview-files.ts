@@ -7,45 +7,59 @@ import type { GetPreviewTrackPlaylistResponse, PreviewPlaylistServiceService } f
 /** The files of a set in progress, by their names in the finished set. Methods throw PREVIEW_NOT_FOUND or OBJECT_NOT_FOUND. */
 export interface PreviewFiles {
   /** Returns the current text of a playlist. */
-  playlist(jobId: string, file: string): Promise<string>
-  /** Returns the name of the object that contains another file. */
-  getObject(jobId: string, file: string): Promise<string>
+  getPlaylist(jobId: string, file: string): Promise<string>
+  /** Returns the name of the object that contains a segment or an initialisation file. */
+  getObjectName(jobId: string, file: string): Promise<string>
 }
 
-/** Returns the job of a prefix of the catalogue, or undefined for a finished set. */
-export function previewJob(prefix: string): string | undefined {
+/** Returns the id of the job from the prefix of a set in progress, or undefined for the prefix of a finished set. */
+export function parsePreviewJobId(prefix: string): string | undefined {
   return /^preview\/([1-9]\d{0,18})$/.exec(prefix)?.[1]
 }
 
-/** A playlist is requested again after this time; segments last four seconds. */
-const FRESH_MS = 1_000
+/** Time for which the responses of encoding are cached. Segments last four seconds. */
+const CACHE_TTL_MS = 1_000
+/** Maximum age of a playlist without the requested segment: the player may have the playlist of another replica, which is newer. */
+const RECENT_MS = 50
 const MAX_TRACKS = 2_000
 const FILE =
   /^hls\/(?:(?<master>master\.m3u8)|(?<key>[a-z0-9_]{1,64})\/(?:(?<list>index\.m3u8)|(?<init>init\.mp4)|seg-(?<number>\d{5,8})\.m4s))$/
 
-/** Creates the preview files. Encoding is called at most once per second and track, for all viewers. */
+/**
+ * Creates the preview files. Encoding is called at most once per second and playlist, for all viewers, and in addition for
+ * segments that the cached playlist does not have.
+ */
 export function createPreviewFiles(preview: Client<typeof PreviewPlaylistServiceService>): PreviewFiles {
-  const masters = createLoadingCache<string>({ max: MAX_TRACKS, ttlMs: () => FRESH_MS })
-  const tracks = createLoadingCache<GetPreviewTrackPlaylistResponse>({ max: MAX_TRACKS, ttlMs: () => FRESH_MS })
+  const masters = createLoadingCache<string>({ max: MAX_TRACKS, ttlMs: () => CACHE_TTL_MS })
+  const tracks = createLoadingCache<GetPreviewTrackPlaylistResponse>({ max: MAX_TRACKS, ttlMs: () => CACHE_TTL_MS })
 
   const loadMaster = (jobId: string) =>
     masters.get(jobId, async () => (await preview.getPreviewMasterPlaylist({ jobId }, serviceCall('delivery', randomUUID()))).text)
-  const loadTrack = (jobId: string, key: string) =>
-    tracks.get(`${jobId} ${key}`, () => preview.getPreviewTrackPlaylist({ jobId, key }, serviceCall('delivery', randomUUID())))
+  const fetchTrack = (jobId: string, key: string) => preview.getPreviewTrackPlaylist({ jobId, key }, serviceCall('delivery', randomUUID()))
+  const loadTrack = (jobId: string, key: string) => tracks.get(`${jobId} ${key}`, () => fetchTrack(jobId, key))
+  const loadTrackOfSegment = async (jobId: string, key: string, name: string) => {
+    const track = await loadTrack(jobId, key)
+    const ageMs = tracks.last(`${jobId} ${key}`)?.ageMs ?? 0
+    if (track.playlist.includes(name) || ageMs <= RECENT_MS) return track
+    return await tracks.reload(`${jobId} ${key}`, () => fetchTrack(jobId, key))
+  }
 
   return {
-    async playlist(jobId, file) {
+    async getPlaylist(jobId, file) {
       const { master, key, list } = parseFileName(file)
       if (master) return loadMaster(jobId)
       if (key && list) return (await loadTrack(jobId, key)).playlist
       throw notFound('object', file)
     },
-    async getObject(jobId, file) {
+    async getObjectName(jobId, file) {
       const { key, init, number } = parseFileName(file)
       if (key && init) return (await loadTrack(jobId, key)).initObject
-      const folder = key && number && (await loadTrack(jobId, key)).segments.findLast(({ first }) => first <= Number(number))?.folder
+      if (!key || !number) throw notFound('object', file)
+      const name = `seg-${number}.m4s`
+      const { segments } = await loadTrackOfSegment(jobId, key, name)
+      const folder = segments.findLast(({ first }) => first <= Number(number))?.folder
       if (!folder) throw notFound('object', file)
-      return `${folder}/seg-${number}.m4s`
+      return `${folder}/${name}`
     },
   }
 }

@@ -97,7 +97,9 @@ export async function serveObject(
     } else await object.send(response, signal)
   } catch (error) {
     if (!(error instanceof UnsatisfiableRange)) throw error
-    response.writeHead(416, { 'Content-Range': `bytes */${error.bytes}` }).end()
+    // A shared cache could otherwise send this response to requests for the complete file.
+    for (const header of ['Cache-Tag', 'ETag']) response.removeHeader(header)
+    response.writeHead(416, { 'Content-Range': `bytes */${error.bytes}`, 'Cache-Control': 'no-store' }).end()
   }
 }
 

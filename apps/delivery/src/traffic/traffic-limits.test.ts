@@ -21,7 +21,7 @@ const policyOf = (more: Partial<TrafficRequest> = {}) => traffic.check(request(m
 /** A response of which `sent` bytes were written to the connection. */
 function respond(of: TrafficRequest, { sent, length = sent, isFinished = true }: { sent: number; length?: number; isFinished?: boolean }) {
   const socket = { bytesWritten: 500, writableLength: 0 }
-  const response = Object.assign(new EventEmitter(), { socket, writableFinished: isFinished, getHeader: () => length })
+  const response = Object.assign(new EventEmitter(), { req: { socket }, writableFinished: isFinished, getHeader: () => length })
   // It has the parts that are read.
   traffic.follow(of, response as unknown as ServerResponse)
   socket.bytesWritten += sent
