@@ -24,7 +24,7 @@ import type { PrincipalKeySettings, TlsSettings } from '@vitascope/grpc'
 import { DEFAULT_LIMITS, type Limits, parseLimits } from '@vitascope/rate-limit'
 import { type AddressRules, parseAddressRules } from '@vitascope/security'
 import type { TransferSettings } from './server/proxy/transfers.ts'
-import type { SentinelSettings } from './server/redis/redis.ts'
+import type { RedisAddress, SentinelSettings } from './server/redis/redis.ts'
 
 /** Settings of this process. */
 export interface GatewayConfig {
@@ -56,6 +56,8 @@ export interface GatewayConfig {
   redisUrl: string | undefined
   /** Sentinels that report the current master of Redis. Undefined if `redisUrl` is the address of the server. */
   redisSentinels?: SentinelSettings | undefined
+  /** Nodes of a Redis Cluster. Undefined without a cluster. */
+  redisClusterNodes?: readonly RedisAddress[] | undefined
   /** `off` disables the limits. */
   limits: Limits | 'off'
   /** Limits of uploads that are proxied to encoding, multipart forms and tus together. */
@@ -125,7 +127,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     idempotencyHashKey: read.secretFile('VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE', IDEMPOTENCY_HASH_KEY_FILE),
     tls: readTls(read),
     redisUrl: read.secretUrl('VITASCOPE_REDIS_URL', REDIS_URL),
-    redisSentinels: readRedisSentinels(read),
+    ...readRedisGroup(read),
     limits: limits.limits ?? DEFAULT_LIMITS,
     uploads: {
       perAddress: read.int('VITASCOPE_UPLOADS_PER_ADDRESS', {
@@ -158,6 +160,17 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   }
   read.check()
   return config
+}
+
+function readRedisGroup(read: Reader): Pick<GatewayConfig, 'redisSentinels' | 'redisClusterNodes'> {
+  const redisSentinels = readRedisSentinels(read)
+  const nodes = read.list('VITASCOPE_REDIS_CLUSTER_NODES', {
+    check: (item) => (isHostAndPort(item) ? undefined : 'must be HOST:PORT'),
+    description:
+      '`HOST:PORT` of some nodes of a Redis Cluster, which report the others. `VITASCOPE_REDIS_URL` then contains only the user, password and TLS of the nodes, and is optional. See [Redis Cluster](../operate/scale.md#redis-cluster).',
+  })
+  if (nodes.length > 0 && redisSentinels) read.addProblem('VITASCOPE_REDIS_CLUSTER_NODES and VITASCOPE_REDIS_SENTINELS cannot both be set')
+  return { redisSentinels, redisClusterNodes: nodes.length > 0 ? nodes.map(hostAndPort) : undefined }
 }
 
 /** Returns the Sentinels, or undefined if none is configured. */

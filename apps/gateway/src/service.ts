@@ -64,8 +64,8 @@ export async function startGateway(
   const services = connectServices(channels, metrics)
   const keys = createApiKeyCache(services.apiKeys)
   const audit = createAuditLog({ audit: services.audit, log })
-  const { redisUrl, redisSentinels } = config
-  const redis = redisUrl === undefined && !redisSentinels ? undefined : openRedis({ url: redisUrl, sentinels: redisSentinels }, log)
+  const { redisUrl: url, redisSentinels: sentinels, redisClusterNodes: clusterNodes } = config
+  const redis = url === undefined && !sentinels && !clusterNodes ? undefined : openRedis({ url, sentinels, clusterNodes }, log)
   const budgets = redis ? sharedBudgets(redis) : localBudgets
   const revocations = subscribeToRevocations({ accessList: services.accessList, apiKeys: services.apiKeys, keys, routes, log, redis })
 

@@ -136,6 +136,16 @@ describe('a key', () => {
   })
 })
 
+describe('a session', () => {
+  test('of an inactive organisation is rejected with 403, and is a guest on public paths', async () => {
+    standIns.authFailure = new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'the organisation is inactive')
+    const headers = { cookie: `vitascope-session=${registerKey({ userType: 'standard' })}` }
+    expect(await statusAndCode(await get('/v2/sample/all', headers))).toEqual([403, 'organisation_inactive'])
+    const response = await get('/v2/sample/1', headers)
+    expect([response.status, await response.json()]).toMatchObject([200, { caller: 'guest' }])
+  })
+})
+
 describe('access', () => {
   test.each([
     ['/v2/sample/all', undefined, 401, 'key_required'],

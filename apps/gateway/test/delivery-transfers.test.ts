@@ -35,18 +35,21 @@ afterEach(async () => {
   await origin.stop()
 })
 
-/** Requests an endless file and does not read the response. */
-function stall(): void {
+/** Requests an endless file and does not read the response. `before` is a request that is sent in front of it, on the same connection. */
+function stall(before = ''): void {
   const [host, port] = gateway.address.split(':')
   const socket = connect(Number(port), host)
   sockets.add(socket)
   socket.on('error', () => {}).pause()
-  socket.write('GET /delivery/large HTTP/1.1\r\nHost: h\r\n\r\n')
+  socket.write(`${before}GET /delivery/large HTTP/1.1\r\nHost: h\r\n\r\n`)
 }
 
-test('a new download replaces a stalled one of the same address, and its request to delivery ends', async () => {
-  stall()
-  stall()
+test.each([
+  ['stalled', ''],
+  ['stalled and pipelined', 'GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n'],
+])('a new download replaces a %s one of the same address, and its request to delivery ends', async (_, before) => {
+  stall(before)
+  stall(before)
   await waitFor(() => openResponses.size === 2)
   const statuses = new Set<number>()
   await waitFor(async () => {

@@ -98,6 +98,30 @@ test('a request that fails on a new connection is not repeated', async () => {
   expect(requests).toBe(1)
 })
 
+test('a request on an idle connection is not repeated if delivery does not respond in time', async () => {
+  let isSilent = false
+  let unanswered = 0
+  respond = (_request, response) => {
+    if (isSilent) unanswered++
+    else response.end('ok')
+  }
+  expect(await (await fetch(`${gateway.url}/delivery/x`)).text()).toBe('ok')
+  isSilent = true
+  expect((await fetch(`${gateway.url}/delivery/x`)).status).toBe(503)
+  expect(unanswered).toBe(1)
+}, 40_000)
+
+test('forwards more than 256 requests at once', async () => {
+  const responses: ServerResponse[] = []
+  respond = (_request, response) => responses.push(response)
+  const busy = await startTestGateway(sampleRoutes, { deliveryUrl: origin.url, downloads: { perAddress: 300, total: 300 } })
+  const statusesAtOnce = Array.from({ length: 300 }, async () => (await fetch(`${busy.url}/delivery/x`)).status)
+  await waitFor(() => responses.length === 300, { describe: 'all requests to reach delivery' })
+  for (const response of responses) response.end()
+  expect(new Set(await Promise.all(statusesAtOnce))).toEqual(new Set([200]))
+  await busy.stop()
+})
+
 test('streams the response: the first bytes arrive before the last ones are sent', async () => {
   let finish = () => {}
   respond = (_request, response) => {

@@ -5,7 +5,7 @@ import { recordFigure } from '@vitascope/testing'
 import fc from 'fast-check'
 import { routes } from '../src/table.ts'
 import { payloadFields, type RouteCase, routeCases } from './route-cases.ts'
-import { openSubject, type Subject } from './subject.ts'
+import { openTestTarget, type TestTarget } from './test-target.ts'
 
 const RUNS = Number(process.env['VITASCOPE_TEST_RUNS'] ?? 2_000)
 /**
@@ -13,14 +13,14 @@ const RUNS = Number(process.env['VITASCOPE_TEST_RUNS'] ?? 2_000)
  * ten times as high.
  */
 const timeFactor = process.env['VITASCOPE_TEST_RUNS'] === undefined ? 10 : 1
-let subject: Subject
+let testTarget: TestTarget
 const agent = new Agent({ keepAlive: true })
 beforeAll(async () => {
-  subject = await openSubject(routes)
+  testTarget = await openTestTarget(routes)
 })
 afterAll(async () => {
   agent.destroy()
-  await subject?.stop()
+  await testTarget?.stop()
 })
 
 interface GeneratedRequest {
@@ -88,7 +88,7 @@ function arbitraryRequest(one: RouteCase): fc.Arbitrary<GeneratedRequest> {
     .map(({ path, query, body: { type, text }, caller, extra, raw }) => {
       let place = 0
       const filled = one.target.path.replaceAll(/:\w+/g, () => (raw ? encodeURI(safe(path[place++] ?? '')) : encode(path[place++] ?? '')))
-      const key = caller === 'guest' ? undefined : subject.keys[caller as 'uploader']
+      const key = caller === 'guest' ? undefined : testTarget.keys[caller as 'uploader']
       return {
         method: one.method,
         path: `/v2${filled}${query === '' ? '' : `?${query}`}`,
@@ -115,7 +115,7 @@ function send({ method, path, headers, body }: GeneratedRequest): Promise<{ stat
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body)
     const outgoing = request(
-      `${subject.url}/`,
+      `${testTarget.url}/`,
       { agent, method, path, headers: { ...headers, 'content-length': bytes.length } },
       (response) => {
         let text = ''

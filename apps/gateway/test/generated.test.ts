@@ -19,16 +19,16 @@ import {
 } from './route-cases.ts'
 import { nextApiKey } from './stand-ins.ts'
 import { withKey } from './started-gateway.ts'
-import { openSubject, type Subject } from './subject.ts'
+import { openTestTarget, type TestTarget } from './test-target.ts'
 
 // Tests of every route, generated from the route table. A new route has these tests once it is
 // declared.
 
-let subject: Subject
+let testTarget: TestTarget
 beforeAll(async () => {
-  subject = await openSubject(routes)
+  testTarget = await openTestTarget(routes)
 })
-afterAll(() => subject?.stop())
+afterAll(() => testTarget?.stop())
 
 interface Problem {
   status: number
@@ -39,7 +39,7 @@ interface Problem {
 
 async function call(method: string, path: string, key?: string, init: RequestInit = {}) {
   const headers = { ...(key !== undefined && withKey(key)), ...(init.headers as Record<string, string>) }
-  const response = await fetch(`${subject.url}/v2${path}`, { method, ...init, headers })
+  const response = await fetch(`${testTarget.url}/v2${path}`, { method, ...init, headers })
   const text = await response.text()
   const isProblem = text !== '' && response.headers.get('content-type') === 'application/problem+json'
   return { status: response.status, headers: response.headers, text, problem: isProblem ? (JSON.parse(text) as Problem) : undefined }
@@ -75,16 +75,16 @@ describe('access', () => {
     expect([status, problem?.code]).toEqual([401, codeFor(method, 'key_unknown')])
   })
   test.each(selectCases(requiresKey))('%s rejects a key without the resource', async (_, { method, path, route }) => {
-    const { status, problem } = await call(method, path, subject.keys.withoutResources)
+    const { status, problem } = await call(method, path, testTarget.keys.withoutResources)
     expect([status, problem?.code]).toEqual([403, codeFor(method, 'missing_resource')])
     if (method !== 'HEAD') expect(problem?.detail).toContain(route.resource)
   })
   test.each(selectCases(({ route }) => route.access === 'super' || route.access === 'system'))('%s rejects an uploader', async (_, one) => {
-    const { status } = await call(one.method, one.path, subject.keys.uploader)
+    const { status } = await call(one.method, one.path, testTarget.keys.uploader)
     expect(status).toBe(403)
   })
   test.each(selectCases(({ route }) => route.access === 'system'))('%s rejects a super user', async (_, { method, path }) => {
-    expect(await call(method, path, subject.keys.standard)).toMatchObject({ status: 403, problem: { code: 'system_only' } })
+    expect(await call(method, path, testTarget.keys.standard)).toMatchObject({ status: 403, problem: { code: 'system_only' } })
   })
 })
 
@@ -99,7 +99,7 @@ describe('access to other organisations', () => {
       const payload = route.payload && !route.payloadOptional ? withFields(route, exampleFields(route)) : undefined
       const init = payload === undefined ? {} : { body: JSON.stringify(payload), headers: json }
       for (const id of foreign) {
-        expect(await call(method, filledPath(target, 'organisationId', id), subject.keys.standard, init)).toMatchObject(rejection)
+        expect(await call(method, filledPath(target, 'organisationId', id), testTarget.keys.standard, init)).toMatchObject(rejection)
       }
     },
   )
@@ -107,7 +107,7 @@ describe('access to other organisations', () => {
     '%s returns 403 for another organisation in the query, whether or not it exists',
     async (_, { method, path }) => {
       for (const id of foreign.slice(0, 2)) {
-        expect(await call(method, `${path}?organisation_id=${id}`, subject.keys.standard)).toMatchObject(rejection)
+        expect(await call(method, `${path}?organisation_id=${id}`, testTarget.keys.standard)).toMatchObject(rejection)
       }
     },
   )
@@ -117,7 +117,7 @@ describe('access to other organisations', () => {
       for (const id of foreign) {
         const payload = { ...exampleFields(one.route), organisation_id: id }
         const init = { body: JSON.stringify(withFields(one.route, payload)), headers: json }
-        expect(await call(one.method, one.path, subject.keys.standard, init)).toMatchObject(rejection)
+        expect(await call(one.method, one.path, testTarget.keys.standard, init)).toMatchObject(rejection)
       }
     },
   )
@@ -127,7 +127,7 @@ describe('methods', () => {
   const paths = pathCases(routes).map((one) => [one.name, one] as const)
   test.each(paths)('%s accepts its own methods and lists them in Allow', async (_, { path, allowed, rejectedMethods }) => {
     for (const method of rejectedMethods) {
-      const { status, headers } = await call(method, path, subject.keys.system)
+      const { status, headers } = await call(method, path, testTarget.keys.system)
       expect([method, status, headers.get('allow')]).toEqual([method, 405, allowed.join(', ')])
     }
     const options = await call('OPTIONS', path)
@@ -145,7 +145,7 @@ describe('paths and queries', () => {
     async (_, one) => {
       for (const name of one.target.params) {
         for (const bad of ['a%00b', '%E0%A4%A', '%ff']) {
-          const { status } = await call(one.method, filledPath(one.target, name, bad), subject.keys.system)
+          const { status } = await call(one.method, filledPath(one.target, name, bad), testTarget.keys.system)
           expect([name, bad, status]).toEqual([name, bad, 400])
         }
       }
@@ -153,14 +153,14 @@ describe('paths and queries', () => {
   )
   test.each(selectCases())('%s rejects NUL and invalid percent-encoding in the query', async (_, { method, path }) => {
     for (const bad of ['x=%00', 'x=%zz', '%ff=1'])
-      expect([bad, (await call(method, `${path}?${bad}`, subject.keys.system)).status]).toEqual([bad, 400])
+      expect([bad, (await call(method, `${path}?${bad}`, testTarget.keys.system)).status]).toEqual([bad, 400])
   })
   test.each(selectCases(({ route, target }) => hasProblem(target) && Object.keys(wrongTexts(route.query)).length > 0))(
     '%s reports every invalid query parameter',
     async (_, one) => {
       const wrong = wrongTexts(one.route.query)
       const { api_key: _key, ...sent } = wrong
-      const { status, problem } = await call(one.method, `${one.path}?${new URLSearchParams(sent)}`, subject.keys.system)
+      const { status, problem } = await call(one.method, `${one.path}?${new URLSearchParams(sent)}`, testTarget.keys.system)
       expect([status, problem?.code]).toEqual([400, 'invalid_input'])
       expect(topFields(problem ?? {})).toEqual(expect.arrayContaining(Object.keys(sent)))
     },
@@ -169,7 +169,7 @@ describe('paths and queries', () => {
     '%s rejects a repeated query parameter',
     async (_, one) => {
       for (const name of Object.keys(one.route.query.shape)) {
-        const { status, problem } = await call(one.method, `${one.path}?${name}=1&${name}=1`, subject.keys.system)
+        const { status, problem } = await call(one.method, `${one.path}?${name}=1&${name}=1`, testTarget.keys.system)
         if (name === one.route.apiKeyParam) expect(status).toBe(400)
         else expect([status, topFields(problem ?? {})]).toEqual([400, expect.arrayContaining([name])])
       }
@@ -199,7 +199,7 @@ describe('payloads', () => {
     const ownData = 'data' in payloadFields(route)
     for (const [form, init, query] of forms(route, unknown)) {
       if (ownData && form.startsWith('data')) continue
-      const { status, problem } = await call(method, path + query, subject.keys.system, init)
+      const { status, problem } = await call(method, path + query, testTarget.keys.system, init)
       expect([form, status, topFields(problem ?? {})]).toEqual([form, 400, expect.arrayContaining(Object.keys(unknown))])
     }
   })
@@ -208,7 +208,7 @@ describe('payloads', () => {
     async (_, one) => {
       const wrong = wrongValues(z.object(payloadFields(one.route)))
       const body = JSON.stringify(withFields(one.route, wrong))
-      const { status, problem } = await call(one.method, one.path, subject.keys.system, { body, headers: json })
+      const { status, problem } = await call(one.method, one.path, testTarget.keys.system, { body, headers: json })
       expect([status, problem?.code]).toEqual([400, 'invalid_input'])
       expect(topFields(problem ?? {})).toEqual(expect.arrayContaining(Object.keys(wrong)))
     },
@@ -220,7 +220,7 @@ describe('payloads', () => {
         const names = Object.keys(payloadFields(one.route))
         const fields = `{${names.map((name) => `"${name}":"${text}"`).join(',')}}`
         const body = Array.isArray(withFields(one.route, {})) ? `[${fields}]` : fields
-        const { status, problem } = await call(one.method, one.path, subject.keys.system, { body, headers: json })
+        const { status, problem } = await call(one.method, one.path, testTarget.keys.system, { body, headers: json })
         expect([status, topFields(problem ?? {})]).toEqual([400, expect.arrayContaining(names)])
       }
     },
@@ -241,14 +241,14 @@ describe('payloads', () => {
         : [['data in the query that is cut off', 400, {}, '?data={'] as [string, number, RequestInit, string]]),
     ]
     for (const [title, expected, init, query = ''] of sent) {
-      expect([title, (await call(method, path + query, subject.keys.system, init)).status]).toEqual([title, expected])
+      expect([title, (await call(method, path + query, testTarget.keys.system, init)).status]).toEqual([title, expected])
     }
   })
 })
 
 describe('the API document', () => {
   test('has every method and path with its resource', async () => {
-    const document = (await (await fetch(`${subject.url}/openapi.json`)).json()) as {
+    const document = (await (await fetch(`${testTarget.url}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, Record<string, unknown>>>
     }
     const shape = (path: string) => path.replaceAll(/\{[^}]*\}|:\w+/g, '{}')

@@ -32,7 +32,7 @@ describe('the landing page', () => {
     expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+'; img-src data:;.*frame-ancestors 'none'$/)
     expect((await fetch(`${gateway.url}/`)).status).toBe(200)
   })
-  test('has the language that the browser prefers, English without a known one', async () => {
+  test('has the language that the browser prefers, or English if that language is not supported', async () => {
     const read = async (language: string) => /<html lang="(\w+)">/.exec((await open('/', { 'accept-language': language })).text)?.[1]
     expect(await Promise.all(['de-DE,de;q=0.9,en;q=0.8', 'fr, en;q=0.5, de;q=0.3', 'fr', ''].map(read))).toEqual(['de', 'en', 'en', 'en'])
     expect((await open('/')).headers.vary).toContain('Accept-Language')
@@ -45,7 +45,7 @@ describe('the landing page', () => {
 })
 
 describe('an error', () => {
-  test('of an address that a browser opens is a page', async () => {
+  test('for a page request of a browser is an HTML page', async () => {
     const response = await open('/nothing/unlisted-part', { 'x-request-id': 'support-42' })
     const html = response.text
     expect([response.status, response.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
@@ -60,7 +60,7 @@ describe('an error', () => {
   test('has the language of the browser', async () => {
     expect((await open('/nichts', { 'accept-language': 'de' })).text).toContain('<h1>Diese Seite gibt es nicht</h1>')
   })
-  test('in a frame of a player can be shown by every page', async () => {
+  test('on a player path can be embedded by every site', async () => {
     const response = await open('/player/42/nothing')
     expect([response.status, response.headers['content-security-policy']]).toEqual([404, expect.stringContaining('frame-ancestors *')])
     expect(response.text).not.toContain('<a class="button')
@@ -78,7 +78,7 @@ describe('an error', () => {
     expect([response.status >= 400, response.headers['content-type']]).toEqual([true, 'application/problem+json'])
     expect(JSON.parse(response.text)).toMatchObject({ status: response.status, code: expect.any(String) })
   })
-  test('of another method is a problem document', async () => {
+  test('for a method other than GET and HEAD is a problem document', async () => {
     expect((await open('/nothing', {}, 'POST')).headers['content-type']).toBe('application/problem+json')
   })
 })

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { routes } from '../src/table.ts'
 import { nextApiKey } from './stand-ins.ts'
 import { withKey } from './started-gateway.ts'
-import { openSubject, type Subject } from './subject.ts'
+import { openTestTarget, type TestTarget } from './test-target.ts'
 
-// Error messages for common mistakes: each says what is wrong and what to do.
+// Tests of the error messages for common mistakes. Each message names the problem and its remedy.
 
 interface Problem {
   status: number
@@ -14,14 +14,14 @@ interface Problem {
   errors?: { field: string; message: string }[]
 }
 
-let subject: Subject
+let testTarget: TestTarget
 beforeAll(async () => {
-  subject = await openSubject(routes)
+  testTarget = await openTestTarget(routes)
 })
-afterAll(() => subject?.stop())
+afterAll(() => testTarget?.stop())
 
-async function call(method: string, path: string, { key = subject.keys.system, ...init }: RequestInit & { key?: string } = {}) {
-  const response = await fetch(`${subject.url}${path}`, { method, ...init, headers: { ...withKey(key), ...init.headers } })
+async function call(method: string, path: string, { key = testTarget.keys.system, ...init }: RequestInit & { key?: string } = {}) {
+  const response = await fetch(`${testTarget.url}${path}`, { method, ...init, headers: { ...withKey(key), ...init.headers } })
   return { status: response.status, problem: (await response.json()) as Problem }
 }
 const json = (value: unknown) => ({ body: JSON.stringify(value), headers: { 'content-type': 'application/json' } })
@@ -56,18 +56,18 @@ describe('a path that does not exist', () => {
   })
 })
 
-describe('a file sent to POST /video/upload', () => {
+describe('a form is rejected', () => {
   test.each([
     ['a small file', 10],
     ['a file above 1 MiB', 2 * 1024 * 1024],
-  ])('rejects %s in another part and names the part', async (_, bytes) => {
+  ])('with %s in a text part of POST /video/upload, and the error names the part', async (_, bytes) => {
     const body = new FormData()
     body.append('organisation_id', '2')
     body.append('video', new Blob([Buffer.alloc(bytes)]), 'clip.mp4')
     const { status, problem } = await call('POST', '/v2/video/upload', { body })
     expect([status, problem.errors]).toEqual([400, [{ field: 'video', message: 'must be text; send the file as the part file' }]])
   })
-  test('other endpoints reject a file as a field', async () => {
+  test('with a file for an endpoint without uploads', async () => {
     const body = new FormData()
     body.append('file', new Blob(['x']), 'a.txt')
     const { status, problem } = await call('POST', '/v2/folder', { body })
@@ -94,10 +94,10 @@ test('the error for an unknown field lists the known fields', async () => {
 })
 
 test('the error for a system-only endpoint names the alternative for users', async () => {
-  const removed = await call('DELETE', '/v2/video/42', { key: subject.keys.standard })
+  const removed = await call('DELETE', '/v2/video/42', { key: testTarget.keys.standard })
   expect([removed.status, removed.problem.code]).toEqual([403, 'system_only'])
   expect(removed.problem.detail).toMatch(/DELETE \/v2\/media\b.*PATCH \/v2\/video\/\{video_id\}/)
-  const changed = await call('PUT', '/v2/video/42', { key: subject.keys.standard, ...json({ description: 'x' }) })
+  const changed = await call('PUT', '/v2/video/42', { key: testTarget.keys.standard, ...json({ description: 'x' }) })
   expect(changed.problem.detail).toMatch(/PATCH \/v2\/video\/\{video_id\}/)
 })
 

@@ -1,11 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { DEFAULT_LIMITS } from '@vitascope/rate-limit'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { redisPath, startRedisWithSentinel, type TestSentinel, testLog, waitFor } from '@vitascope/testing'
 import { Redis } from 'ioredis'
 import { openRedis, type SharedRedis } from '../src/server/redis/redis.ts'
-import { sampleRoutes } from './sample-routes.ts'
-import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
-import { startTestGateway, withKey } from './started-gateway.ts'
+import { startTwoGateways } from './shared-counts.ts'
 
 const withRedis = redisPath() === undefined ? describe.skip : describe
 const FAILOVER = { timeout: 30_000, interval: 50 }
@@ -96,38 +93,13 @@ withRedis('Redis with Sentinel', () => {
   })
 
   describe('two gateways', () => {
-    let standIns: StandIns
-    let gateways: Awaited<ReturnType<typeof startTestGateway>>[]
-    let keys = 0
-    beforeAll(async () => {
-      standIns = await startStandIns()
-    })
+    let gateways: Awaited<ReturnType<typeof startTwoGateways>>
     beforeEach(async () => {
-      const start = () =>
-        startTestGateway(sampleRoutes, {
-          authAddress: standIns.address,
-          redisSentinels: settings(),
-          limits: { ...DEFAULT_LIMITS, key: 1, address: 1_000, burst: 10 },
-        })
-      gateways = [await start(), await start()]
+      gateways = await startTwoGateways({ sentinels: settings() })
     })
-    afterEach(async () => {
-      for (const gateway of gateways ?? []) await gateway.stop()
-    })
-    afterAll(() => standIns?.stop())
+    afterEach(() => gateways?.stop())
 
-    const readRemaining = async (gateway: number, key: string) => {
-      const response = await fetch(`${gateways[gateway]?.url}/v2/sample/1`, { headers: withKey(key) })
-      await response.arrayBuffer()
-      expect(response.status).toBe(200)
-      return Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1])
-    }
-    const waitUntilShared = () => waitFor(isShared, { ...FAILOVER, describe: 'both gateways to share their counts' })
-    async function isShared(): Promise<boolean> {
-      const key = nextApiKey()
-      standIns.keys.set(key, { keyId: String(++keys), userType: 'system', organisationId: '1', resources: ['sample::get'] })
-      return (await readRemaining(0, key)) === 9 && (await readRemaining(1, key)) === 8
-    }
+    const waitUntilShared = () => waitFor(() => gateways.isShared(), { ...FAILOVER, describe: 'both gateways to share their counts' })
 
     test('share their counts before and after a failover, and accept requests during it', async () => {
       await waitUntilShared()

@@ -110,3 +110,17 @@ test('one address can have a limited number of concurrent uploads', async () => 
   expect((await uploadAtOnce('198.51.100.2')).status).toBe(204)
   for (const feed of feeds) clearInterval(feed)
 })
+
+test('an upload whose client disconnects has an audit entry without an outcome', async () => {
+  const { request } = startUpload('198.51.100.1')
+  await waitFor(() => openRequests.size === 1)
+  request.destroy()
+  await waitFor(() => openRequests.size === 0)
+  expect((await uploadAtOnce('198.51.100.2')).status).toBe(204)
+  const entries = standIns.audit.flatMap((call) => call.entries)
+  expect(entries.map(({ address }) => address)).toEqual(['198.51.100.1', '198.51.100.2'])
+  // Outcomes are sent in the order of their results.
+  const listOutcomes = () => standIns.audit.flatMap((call) => call.outcomes).map(({ entryId, status }) => [entryId, status])
+  await waitFor(() => listOutcomes().length > 0)
+  expect(listOutcomes()).toEqual([[entries[1]?.entryId, 204]])
+})

@@ -21,8 +21,9 @@ const TYPES: Readonly<Partial<Record<SessionEventType, string>>> = {
   [SessionEventType.SESSION_EVENT_TYPE_STALL]: 'stall',
 }
 
-const milliseconds = (description: string, example: number) => z.number().nullable().meta({ description, example })
-const unknownAsNull = 'Null if it is unknown.'
+const nullableNumber = (description: string, example: number) => z.number().nullable().meta({ description, example })
+const NULL_IF_UNKNOWN = 'Null if it is unknown.'
+/** Fields of a view session: the summary of one playback. */
 const session = {
   view_id: schema.text('UUID of the view.', '7d444840-9dc0-41d1-b245-5ffdce74fad2'),
   video_id: schema.id('video'),
@@ -31,13 +32,13 @@ const session = {
     description: 'Time of the first event in milliseconds since 1970-01-01 00:00 UTC, by the clock of the player.',
     example: 1_893_456_000_000,
   }),
-  startup_ms: milliseconds(`Milliseconds from the request to play to the first frame. ${unknownAsNull}`, 310),
+  startup_ms: nullableNumber(`Milliseconds from the request to play to the first frame. ${NULL_IF_UNKNOWN}`, 310),
   stalls: schema.int('Number of stalls.', 1),
   stalled_ms: z.number().meta({ description: 'Stalled time in milliseconds.', example: 1_500 }),
   switches: schema.int('Number of rendition switches.', 2),
   has_error: schema.bool('True if an error was reported.'),
 }
-const height = (description: string, example: number) => z.int().optional().meta({ description, example })
+const optionalInt = (description: string, example: number) => z.int().optional().meta({ description, example })
 
 export const SessionResponse = z.object(session)
 export const SessionDetailResponse = z.object({
@@ -50,10 +51,7 @@ export const SessionDetailResponse = z.object({
           description: 'Time in milliseconds since 1970-01-01 00:00 UTC, by the clock of the player.',
           example: 1_893_456_004_000,
         }),
-        position: z
-          .number()
-          .nullable()
-          .meta({ description: `Playback position in seconds. ${unknownAsNull}`, example: 4.2 }),
+        position: nullableNumber(`Playback position in seconds. ${NULL_IF_UNKNOWN}`, 4.2),
         state: z.string().optional().meta({
           description:
             'In events of type `state`: `starting`, `playing`, `seeking`, `paused`, `ended`, `fatal_error`, `quit`, `preloading` or `waiting`.',
@@ -64,10 +62,10 @@ export const SessionDetailResponse = z.object({
           .nullable()
           .optional()
           .meta({ description: `In stalls: length in milliseconds. Null if its end is unknown.`, example: 1_500 }),
-        from_height: height('In switches: height of the picture before the switch in pixels. 0 if it is unknown.', 360),
-        to_height: height('In switches: height of the picture after the switch in pixels. 0 if it is unknown.', 720),
-        from_kbps: height('In switches: bit rate before the switch in kbit/s. 0 if it is unknown.', 0),
-        to_kbps: height('In switches: bit rate after the switch in kbit/s. 0 if it is unknown.', 0),
+        from_height: optionalInt('In switches: height of the picture before the switch in pixels. 0 if it is unknown.', 360),
+        to_height: optionalInt('In switches: height of the picture after the switch in pixels. 0 if it is unknown.', 720),
+        from_kbps: optionalInt('In switches: bit rate before the switch in kbit/s. 0 if it is unknown.', 0),
+        to_kbps: optionalInt('In switches: bit rate after the switch in kbit/s. 0 if it is unknown.', 0),
         code: z.string().optional().meta({ description: 'In errors: code of the player.', example: 'fragLoadError' }),
         startup_ms: z
           .number()
@@ -75,9 +73,10 @@ export const SessionDetailResponse = z.object({
           .meta({ description: 'Startup time in milliseconds, if it was reported with the event.', example: 310 }),
       }),
     )
-    .meta({ description: 'What happened, oldest first. At most 500 events.' }),
+    .meta({ description: 'Events of the view, oldest first. At most 500.' }),
 })
 
+/** Returns the summary of a session. Throws if `view` is undefined. */
 export function sessionResponse(view: ViewSession | undefined): z.input<typeof SessionResponse> {
   const { viewId, videoId, organisationId, startMs, startupMs = null, stalls, stalledMs, switches, hasError } = required(view, 'session')
   return {
@@ -86,6 +85,7 @@ export function sessionResponse(view: ViewSession | undefined): z.input<typeof S
   }
 }
 
+/** Returns an event as in `SessionDetailResponse.events`. Fields that do not apply to it are omitted. */
 export function sessionEventResponse(event: SessionEvent) {
   const { type, atMs, positionSeconds = null, state, renditionSwitch, errorCode, startupMs, stalledMs = null } = event
   const stateName = STATES[state]

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { Reply } from '../../server/route/reply.ts'
 import { route } from '../../server/route/route.ts'
 import { id, idField, language, oneOf, text } from '../../server/schema/fields.ts'
-import { createdAt, schema } from '../../server/schema/response-format.ts'
+import { locationHeader, schema } from '../../server/schema/response-format.ts'
 import { CaptionLineResponse, captionResponse } from './caption-response.ts'
 import { checkSource, sourceFields, toCaptionSource, withSource } from './caption-source.ts'
 import { readCaption, readStored } from './read-caption.ts'
@@ -79,7 +79,7 @@ export const createCaption = route({
       format: 'srt',
       content: '1\n00:00:01,000 --> 00:00:03,000\nGood evening.\n',
     },
-    responseHeaders: createdAt('/v2/caption/45'),
+    responseHeaders: locationHeader('/v2/caption/45'),
   },
   response: records,
   errorCodes,

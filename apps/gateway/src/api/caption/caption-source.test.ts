@@ -28,8 +28,11 @@ test.each([
   expect(invalidFields(value, true)).toEqual(fields)
 })
 
-test('the file is optional in a change, and a value that is not an object is one error', () => {
+test('the file is optional in a change', () => {
   expect(invalidFields({ title: 'x' }, false)).toEqual([])
   expect(invalidFields({ title: '', format: 'srt' }, false)).toEqual(['title', 'format'])
+})
+
+test('a value that is not an object is one error', () => {
   expect([invalidFields('x', true), invalidFields(null, true)]).toEqual([[''], ['']])
 })

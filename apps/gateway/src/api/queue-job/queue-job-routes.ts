@@ -4,7 +4,7 @@ import { Reply } from '../../server/route/reply.ts'
 import { route } from '../../server/route/route.ts'
 import { field, reject } from '../../server/schema/field.ts'
 import { id, int, text } from '../../server/schema/fields.ts'
-import { createdAt, formatOptionalTimestamp, schema } from '../../server/schema/response-format.ts'
+import { formatOptionalTimestamp, locationHeader, schema } from '../../server/schema/response-format.ts'
 
 const section = 'Work queue'
 const maxDataBytes = 65_536
@@ -45,7 +45,7 @@ export const addQueueJob = route({
     data: data.default(''),
   }),
   response: z.array(schema.id('job')).length(1),
-  docs: { responseHeaders: createdAt('/v2/queue-job/44') },
+  docs: { responseHeaders: locationHeader('/v2/queue-job/44') },
   errorCodes: { queue_full: 'The queue already has 1,000,000 jobs.' },
   async handle({ payload }, { services, call }) {
     const { priority, job_name: jobName, data } = payload

@@ -11,10 +11,13 @@ export const newSessionHeaders = z.object({
   'Set-Cookie': z.string().meta({ description: 'The cookie of the session. It is a secret.', example: 'vitascope-session=…' }),
 })
 
-/** Returns the response that sets the cookie of a new session. */
+/**
+ * Returns the response 201 that sets the cookie of a new session. The cookie is `Secure` if `publicUrl`,
+ * the public URL of the platform, starts with `https:`.
+ */
 export function newSessionReply(created: CreateSessionResponse, publicUrl: string): Reply {
   const session = required(created.session, 'session')
-  const expireTime = required(session.expireTime, 'expiry')
+  const expireTime = required(session.expireTime, 'expire_time')
   const body = { ...sessionResponse(session, session.sessionId), user: userResponse(required(created.user, 'user')) }
   return new Reply(body, {
     status: 201,

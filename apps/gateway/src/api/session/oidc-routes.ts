@@ -13,6 +13,17 @@ const EXAMPLE_SECRET = 'k2Zr8yQ0tWv5nXb1LdT9uJm6cP4hF7gA3eSiO-_aBcD'
 /** The page to which the provider returns the user. No request can choose another one. */
 const redirectUri = (publicUrl: string) => `${publicUrl}/console/sign-in`
 
+export const getOidcProvider = route({
+  get: ['/session/oidc'],
+  operationId: 'getOidcProvider',
+  section,
+  access: 'public',
+  summary: 'Whether an identity provider is configured',
+  description: 'A sign-in page offers `POST /session/oidc` only if a provider is configured.',
+  response: z.object({ configured: schema.bool('False if no identity provider is configured.') }),
+  handle: (_, { services, call }) => services.oidc.getOidcProvider({}, call),
+})
+
 export const beginOidcSignIn = route({
   post: ['/session/oidc'],
   operationId: 'beginOidcSignIn',
@@ -100,4 +111,4 @@ export const completeOidcSignIn = route({
   },
 })
 
-export const oidcRoutes = [beginOidcSignIn, completeOidcSignIn]
+export const oidcRoutes = [getOidcProvider, beginOidcSignIn, completeOidcSignIn]

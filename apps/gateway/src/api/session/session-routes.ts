@@ -1,11 +1,14 @@
+import { invalid } from '@vitascope/errors'
 import { z } from 'zod'
 import { clearSessionCookie } from '../../server/access/session-cookie.ts'
 import { domainError } from '../../server/http/problem.ts'
 import type { Caller } from '../../server/route/caller.ts'
 import { Reply } from '../../server/route/reply.ts'
 import { route } from '../../server/route/route.ts'
-import { id } from '../../server/schema/fields.ts'
+import { id, text } from '../../server/schema/fields.ts'
 import { required } from '../../server/schema/response-format.ts'
+import { recentSignInCodes } from '../passkey/recent-sign-in.ts'
+import { password, personName } from '../user/user-fields.ts'
 import { UserResponse, userResponse } from '../user/user-response.ts'
 import { newSessionHeaders, newSessionReply } from './new-session-reply.ts'
 import { NewSessionResponse, SessionResponse, sessionResponse } from './session-response.ts'
@@ -21,9 +24,10 @@ export const signIn = route({
   ownPagesOnly: true,
   summary: 'Sign in',
   description:
-    'Checks an email address and a password, and sets the cookie `vitascope-session`, which replaces the API key in requests of pages of the ' +
-    'platform. The session has all permissions of its user for 12 hours. With a cookie, writes are accepted from pages of the platform only. An IP address may ' +
-    'try 10 passwords a minute for one user and 30 for all, and all addresses together 100 for one user.',
+    'Checks an email address and a password, and sets the cookie `vitascope-session`, which replaces the API key in requests of pages of ' +
+    'the platform. The session has all permissions of its user for 12 hours. With a cookie, writes are accepted from pages of the ' +
+    'platform only. An IP address may try 10 passwords a minute for one user and 30 for all. All addresses together may try 100 for ' +
+    'one user.',
   payload: z.strictObject({
     email: emailField,
     password: passwordField,
@@ -50,7 +54,7 @@ export const getOwnSession = route({
   section,
   access: 'user',
   summary: 'Read your session',
-  description: 'Returns the session of the cookie and its user. With an API key it is 404.',
+  description: 'Returns the session of the cookie and its user. A request with an API key gets 404.',
   response: z.object({ ...SessionResponse.shape, user: UserResponse }),
   errorCodes: { user_session_not_found: 'The request has no cookie of a session.' },
   async handle(_, { caller, services, call }) {
@@ -78,13 +82,45 @@ export const listOwnSessions = route({
   },
 })
 
+export const updateOwnUser = route({
+  patch: ['/session/user'],
+  operationId: 'updateOwnUser',
+  section,
+  access: 'user',
+  summary: 'Change your name or password',
+  description:
+    'Changes only the fields that are sent, of the user of the session. A new password requires a session that is at most 5 minutes old, ' +
+    'and ends the other sessions of the user. A request with an API key gets 404.',
+  payload: z.strictObject({
+    first_name: personName('First name.', 'Ada').optional(),
+    last_name: personName('Last name.', 'Byron').optional(),
+    telephone_land: text(50, {}, { description: 'Telephone number.' }).optional(),
+    password: password.optional(),
+  }),
+  record: UserResponse,
+  docs: { example: { first_name: 'Ada' } },
+  response: UserResponse,
+  errorCodes: {
+    user_session_not_found: 'The request has no cookie of a session.',
+    password_not_allowed: 'An identity provider created the user, and decides how it signs in.',
+    passwords_busy: 'Too many passwords are being checked or set. Retry after the time in `Retry-After`.',
+    ...recentSignInCodes,
+  },
+  async handle({ payload }, { services, call }) {
+    if (Object.keys(payload).length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
+    const { first_name: firstName, last_name: lastName, telephone_land: telephoneLand, password } = payload
+    const { user } = await services.sessions.updateOwnUser({ firstName, lastName, telephoneLand, password }, call)
+    return userResponse(required(user, 'user'))
+  },
+})
+
 export const signOut = route({
   delete: ['/session'],
   operationId: 'signOut',
   section,
   access: 'user',
   summary: 'Sign out',
-  description: 'Ends the session of the cookie, and deletes the cookie. With an API key it is 404.',
+  description: 'Ends the session of the cookie, and deletes the cookie. A request with an API key gets 404.',
   response: z.object({ deleted: z.literal(true) }),
   errorCodes: { user_session_not_found: 'The request has no cookie of a session.' },
   async handle(_, { caller, services, call, publicUrl }) {
@@ -99,7 +135,7 @@ export const endSession = route({
   section,
   access: 'user',
   summary: 'End one of your sessions',
-  description: 'Its cookie is rejected within 5 s. A new password ends all sessions of a user.',
+  description: 'Ends a session of the user. Its cookie is rejected within 5 s. A new password ends all other sessions of a user.',
   params: z.object({ userSessionId: id('session') }),
   response: z.object({ deleted: z.literal(true) }),
   async handle({ params }, { services, call }) {
@@ -114,4 +150,4 @@ function requireUser(caller: Caller): Extract<Caller, { kind: 'user' }> {
   return caller
 }
 
-export const userSessionRoutes = [signIn, getOwnSession, listOwnSessions, signOut, endSession]
+export const userSessionRoutes = [signIn, getOwnSession, listOwnSessions, updateOwnUser, signOut, endSession]

@@ -99,6 +99,7 @@ export const createInvitation = route({
   errorCodes: {
     system_only: 'Only a system key may invite system users.',
     user_active: 'The user is active already.',
+    password_not_allowed: 'An identity provider created the user, and decides how it signs in.',
     too_many_links: 'The user was invited 5 times within an hour.',
   },
   async handle({ params }, { services, call }) {

@@ -11,7 +11,7 @@ const metadata = header(
   'organisation_id MQ==,filename bGF1bmNoLm1wNA==',
 )
 const length = header('Size of the file in bytes.', '1048576')
-const isDeferred = header('`1`: the size of the file is not known yet.', '1')
+const deferLength = header('`1`: the size of the file is not known yet.', '1')
 const offset = header('Number of bytes that are stored durably.', '524288')
 const expires = header('Time at which the upload is removed unless it continues.', 'Tue, 01 Jan 2030 09:30:00 GMT')
 const videoId = header('Id of the video, after all bytes have arrived.', '42')
@@ -33,7 +33,7 @@ export const TUS_DOCS = {
   create: {
     requestHeaders: versionHeaders.extend({
       'Upload-Length': length.optional(),
-      'Upload-Defer-Length': isDeferred.optional(),
+      'Upload-Defer-Length': deferLength.optional(),
       'Upload-Metadata': metadata.optional(),
       'Upload-Checksum': checksum.optional(),
     }),
@@ -46,7 +46,7 @@ export const TUS_DOCS = {
     requestHeaders: versionHeaders,
     responseHeaders: progressHeaders.extend({
       'Upload-Length': length.optional(),
-      'Upload-Defer-Length': isDeferred.optional(),
+      'Upload-Defer-Length': deferLength.optional(),
       'Upload-Metadata': metadata.optional(),
     }),
   },

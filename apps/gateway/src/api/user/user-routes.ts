@@ -6,6 +6,7 @@ import { route } from '../../server/route/route.ts'
 import { id, idOrNone, oneOf, organisationIdField, pathPart, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
+import { recentSignInCodes } from '../passkey/recent-sign-in.ts'
 import { requestedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
 import { email, password, personName } from './user-fields.ts'
 import { CreatedUserResponse, createdUserResponse, UserResponse, userResponse, userStatuses, userTypes } from './user-response.ts'
@@ -122,7 +123,7 @@ export const updateUser = route({
   summary: 'Change a user',
   description:
     'Changes only the fields that are sent. A super user may change users of its own organisation. A caller cannot change its own ' +
-    'type or status.',
+    'type or status. A session that changes its own email address or password must be at most 5 minutes old.',
   params: z.object({ userId: id('user') }),
   payload: z.strictObject({
     first_name: personName('First name.', 'Ada').optional(),
@@ -139,7 +140,9 @@ export const updateUser = route({
   errorCodes: {
     system_only: 'Only a system key may change system users, and make users system users.',
     own_rights: 'A caller cannot change its own type or status.',
+    ...recentSignInCodes,
     email_taken: 'The email address is already in use.',
+    password_not_allowed: 'An identity provider created the user, and decides how it signs in.',
     passwords_busy: 'Too many passwords are being checked or set. Retry after the time in `Retry-After`.',
     last_system_user: 'The last system user must keep its type and status.',
   },

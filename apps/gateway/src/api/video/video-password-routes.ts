@@ -72,7 +72,7 @@ export const openVideo = route({
     if (password !== undefined) await countPasswordAttempt(videoId)
     const sha1 = password === undefined ? '' : createHash('sha1').update(password).digest('hex')
     const access = await services.settings.createAccessToken({ videoId, password: sha1, token: token ?? '' }, call)
-    const expires = Math.floor(required(access.expireTime, 'expiry').getTime() / 1_000)
+    const expires = Math.floor(required(access.expireTime, 'expire_time').getTime() / 1_000)
     return new Reply({ token: access.token, expires }, { headers: { 'Cache-Control': 'no-store' } })
   },
 })

@@ -50,13 +50,13 @@ export const VideoUriResponse = z
   })
   .meta({ description: 'URLs of the files.' })
 
-/** Returns the largest H.264 file. */
-function findLargestMp4(set: Video['renditions']): { path: string } | undefined {
-  const h264Files = set?.renditions.filter(({ key }) => key.startsWith('h264_'))
-  return h264Files?.reduce((most, rendition) => (rendition.bytes > most.bytes ? rendition : most), { path: '', bytes: 0 })
+/** Returns the path of the largest H.264 file in bytes, or undefined if the set has none. Every player can open H.264. */
+function findLargestMp4(set: Video['renditions']): string | undefined {
+  const h264Files = set?.renditions.filter(({ key }) => key.startsWith('h264_')) ?? []
+  return h264Files.toSorted((a, b) => b.bytes - a.bytes)[0]?.path
 }
 
-/** Returns the URL of a file of a video, or an empty text without a path. */
+/** Returns the URL of a file of a video below `mediaUrl`, the origin of media files. Without a path, it is empty. */
 export function formatFileUrl(
   { videoId, deliveryVersion }: Pick<Video, 'videoId' | 'deliveryVersion'>,
   path: string | undefined,
@@ -65,7 +65,7 @@ export function formatFileUrl(
   return path ? `${mediaUrl}/delivery/${videoId}/${deliveryVersion}/${path}` : ''
 }
 
-/** Returns every URL of a video's files below the origin of media files. A missing file has an empty URL. */
+/** Returns the URLs of a video's files below `mediaUrl`, the origin of media files. The URL of a missing file is empty. */
 export function videoUriResponse(video: Video, mediaUrl: string): z.input<typeof VideoUriResponse> {
   const set = video.deliveryVersion === '' ? undefined : video.renditions
   const formatUrl = (path: string | undefined) => formatFileUrl(video, path, mediaUrl)
@@ -76,7 +76,7 @@ export function videoUriResponse(video: Video, mediaUrl: string): z.input<typeof
     poster_frame: formatUrl(video.poster?.poster?.path || set?.posterPath),
     thumbnail: formatUrl(video.poster?.thumbnail?.path || set?.thumbnailPath),
     http: Object.fromEntries([...aliasUrls, ...files]),
-    download_link: video.downloadAllowed ? formatUrl(findLargestMp4(set)?.path) : '',
+    download_link: video.downloadAllowed ? formatUrl(findLargestMp4(set)) : '',
     all_thumbnails: Object.fromEntries(stills.map((percent) => [percent, thumbnails.get(percent) ?? ''])),
     hls: formatUrl(set?.hlsPath),
     storyboard: formatUrl(set?.storyboardPath),

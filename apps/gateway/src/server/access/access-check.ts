@@ -46,7 +46,10 @@ export async function admitCaller(
     try {
       return await keys.check(key, context.requestId, () => limiter.countKeyLookup(context.address))
     } catch (error) {
-      if (!isDomainError(error) || error.kind !== 'unauthenticated') throw error
+      if (!isDomainError(error)) throw error
+      // The organisation is inactive. Scripts cannot delete the cookie, and it must not prevent another sign-in.
+      if (isSession && route.access === 'public' && error.kind === 'forbidden') return undefined
+      if (error.kind !== 'unauthenticated') throw error
       await limiter.countInvalidKey(context.address)
       if (!isSession) throw error
       if (route.access === 'public') return undefined

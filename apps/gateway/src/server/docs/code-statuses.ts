@@ -52,7 +52,7 @@ const CODES_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
       'offset_mismatch',
       'oidc_disabled',
     ],
-    ...['passkey_exists', 'passkey_not_allowed', 'passkeys_full'],
+    ...['passkey_exists', 'passkey_not_allowed', 'passkeys_full', 'password_not_allowed'],
     ...['only_publish', 'organisation_inactive', 'overlays_full', 'playback_key_exists', 'playback_keys_full', 'playlist_full'],
     ...['presentation_busy', 'queue_full', 'setting_in_use', 'slides_running', 'system_organisation', 'tags_full', 'theme_in_use'],
     ...['too_many_active_keys', 'upload_finished', 'upload_going', 'user_active', 'video_not_ready', 'webhook_disabled', 'webhooks_full'],

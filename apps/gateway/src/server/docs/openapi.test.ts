@@ -144,13 +144,16 @@ test('every JSON payload has an example that its schema accepts', () => {
   }
 })
 
-test('the router accepts every example, and generated examples have the required fields only', () => {
+test('the router accepts every example', () => {
   for (const { name, operation, example } of bodies) {
     const route = findRoute(operation)
     if (!route) throw new Error(`no route of ${name}`)
     const { success, error } = inputSchemas(route).payload.safeParse(example)
     expect([name, success, error?.issues]).toEqual([name, true, undefined])
   }
+})
+
+test('generated examples have the required fields only', () => {
   expect(bodies.find(({ name }) => name === 'post /video/upload')?.example).toEqual({
     url: 'https://media.example.org/launch.mp4',
     organisation_id: '1',

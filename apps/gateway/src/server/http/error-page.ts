@@ -7,16 +7,20 @@ import { vary } from './response.ts'
 /** Paths whose errors are problem documents for every client. */
 const API_PATHS = /^\/(v\d+|delivery|oembed|healthz|readyz|openapi\.json|llms\.txt)(?=[/?]|$)/
 
-/** Returns true if a browser opens an address that is not part of the API. It shows an error of such a request as a page. */
+/**
+ * Returns whether a browser opens an address outside of the API as a page. An error of such a request is sent as a page,
+ * and all other errors as problem documents.
+ */
 export function opensPage(request: IncomingMessage): boolean {
   const { method, headers } = request
   if (method !== 'GET' && method !== 'HEAD') return false
   const mode = headers['sec-fetch-mode']
+  // Old browsers do not send the header.
   const isNavigation = mode === undefined || mode === 'navigate'
   return isNavigation && !API_PATHS.test(readUrl(request)) && /\btext\/html\b/.test(headers.accept ?? '')
 }
 
-/** Sends a problem as a page for people. The caller sets the status. */
+/** Sends a problem as a page, in the language of the request. The caller sets the status of the response. */
 export function sendErrorPage(
   response: ServerResponse,
   { status, code, request_id: requestId }: Pick<Problem, 'status' | 'code' | 'request_id'>,
@@ -40,13 +44,13 @@ export function sendErrorPage(
         <p class="status">${texts.status} ${status}</p>
         <h1>${title}</h1>
         <p class="lead">${text}</p>
-${isPlayer ? '' : links(texts)}        <p class="reference">${texts.reference}: <code>${escapeHtml(code)}</code> · <code>${escapeHtml(requestId)}</code></p>
+${isPlayer ? '' : formatLinks(texts)}        <p class="reference">${texts.reference}: <code>${escapeHtml(code)}</code> · <code>${escapeHtml(requestId)}</code></p>
       </div>
     </main>`,
   })
 }
 
-function links({ home, documentation }: Texts): string {
+function formatLinks({ home, documentation }: Texts): string {
   return `        <p class="actions"><a class="button main" href="/">${home}</a><a class="button" href="/docs">${documentation}</a></p>\n`
 }
 
@@ -80,7 +84,7 @@ const TEXTS: Readonly<Record<PageLanguage, Texts>> = {
     home: 'To the start page',
     documentation: 'Documentation',
     reference: 'For support',
-    404: { title: 'There is no such page', text: 'The address may be mistyped, or what it showed was deleted.' },
+    404: { title: 'There is no such page', text: 'The address may be mistyped, or its content was deleted.' },
     429: { title: 'Too many requests', text: 'Wait a moment, then load the page again.' },
     503: { title: 'Temporarily unavailable', text: 'This part of the platform does not respond now. Load the page again in a moment.' },
     rejected: { title: 'This page cannot be shown', text: 'The platform rejected the request for this address.' },

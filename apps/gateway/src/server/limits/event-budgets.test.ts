@@ -119,3 +119,9 @@ test('events that could not be stored use no bytes', async () => {
   expect(await send(events(40))).toEqual([])
   expect(await send(events(40))).toBe('"event_bytes"')
 })
+
+test('new views that could not be stored use no views', async () => {
+  const send = budgets({ views: 50 })
+  for (let nth = 0; nth < 10; nth++) expect(await send(events(40), { fail: true })).toContain('the service is unavailable')
+  expect(await send(events(60))).toEqual(from(50).slice(0, 10))
+})

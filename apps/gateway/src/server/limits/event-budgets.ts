@@ -90,8 +90,15 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, cre
       return remaining > 0 ? await consumeNewViews(address, videoId, remaining) : 0
     }
   }
-  /** Returns the indexes of events of new views beyond the budgets of their videos. */
-  const findExcessEvents = async (events: readonly CountedEvent[], address: string): Promise<Set<number>> => {
+  /**
+   * Returns the indexes of events of new views beyond the budgets of their videos. Adds the number of consumed views of each
+   * video to `consumedViews`.
+   */
+  const findExcessEvents = async (
+    events: readonly CountedEvent[],
+    address: string,
+    consumedViews: Map<string, number>,
+  ): Promise<Set<number>> => {
     const newViews = new Map<string, Map<string, number[]>>()
     for (const [index, event] of events.entries()) {
       const key = viewKey(event)
@@ -102,6 +109,7 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, cre
     }
     const excessEvents = [...newViews].map(async ([videoId, viewsOfVideo]) => {
       const available = await consumeNewViews(address, videoId, viewsOfVideo.size)
+      if (available > 0) consumedViews.set(videoId, available)
       return [...viewsOfVideo.values()].slice(available).flat()
     })
     return new Set((await Promise.all(excessEvents)).flat())
@@ -132,8 +140,9 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, cre
       const maxCost = computeCost(events, viewer, new Set())
       await bytes.consume(address, maxCost.cost)
       let consumed = maxCost.cost
+      const consumedViews = new Map<string, number>()
       try {
-        const excessEvents = await findExcessEvents(events, address)
+        const excessEvents = await findExcessEvents(events, address, consumedViews)
         const { rows, cost } = excessEvents.size === 0 ? maxCost : computeCost(events, viewer, excessEvents)
         if (cost < consumed) await bytes.refund(address, consumed - cost)
         consumed = cost
@@ -143,6 +152,7 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, cre
       } catch (error) {
         // The events were not stored, and the player sends them again.
         await bytes.refund(address, consumed)
+        for (const [videoId, count] of consumedViews) await views.refund(address, count, videoId)
         throw error
       }
     },

@@ -1,6 +1,6 @@
 import type { BudgetFactory } from '@vitascope/rate-limit'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
-import type { SharedRedis } from '../redis/redis.ts'
+import { COMMAND_TIMEOUT_MS, type SharedRedis } from '../redis/redis.ts'
 
 /**
  * Creates budgets that all gateways share, at the cost of a Redis round trip. Each gateway also
@@ -42,12 +42,20 @@ export function sharedBudgets(redis: SharedRedis): BudgetFactory {
 async function queryRedis<T>(redis: SharedRedis, query: () => Promise<T>): Promise<T | null> {
   if (!redis.isUp()) return null
   try {
-    return await query()
+    return await limitTime(query())
   } catch (error) {
     if (!(error instanceof Error)) throw error
     redis.onFailure(error)
     return null
   }
+}
+
+/** Rejects after `COMMAND_TIMEOUT_MS`. The client itself waits longer for a node of a cluster to which it is not connected yet. */
+function limitTime<T>(query: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('Redis did not respond in time')), COMMAND_TIMEOUT_MS)
+    query.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 /**

@@ -46,6 +46,7 @@ export function readFileForm(request: IncomingMessage): FileFormReading {
   const content = new PassThrough().on('error', () => {})
   let hasFile = false
   let isDone = false
+  let fieldBytes = 0
   const abort = (reason: Error) => {
     if (isDone) return
     isDone = true
@@ -68,6 +69,9 @@ export function readFileForm(request: IncomingMessage): FileFormReading {
     if (name === FILE_PART) return abort(invalidField(FILE_PART, 'must be a file with a file name, not text'))
     if (cut || !isStorable(value) || !isStorable(name) || (value.includes(REPLACEMENT) && !scan.isFound()))
       return abort(invalidField(fieldPath([name]), 'must be well-formed UTF-8 without NUL'))
+    // The chunk with the end of the fields may also contain the start of the file, so it is not counted below.
+    fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value)
+    if (fieldBytes > MAX_FIELDS_BYTES) return abort(fieldsTooLarge())
     pairs.push([name, value])
   })
   parser.on('file', (name: string | undefined, stream: Readable, filename: string | undefined) => {
@@ -97,10 +101,13 @@ export function readFileForm(request: IncomingMessage): FileFormReading {
   request.on('data', (chunk: Buffer) => {
     if (hasFile || isDone) return
     bytes += chunk.length
-    if (bytes > MAX_FIELDS_BYTES)
-      abort(domainError('invalid', 'PAYLOAD_TOO_LARGE', `the fields in front of the file have more than ${MAX_FIELDS_BYTES} bytes`))
+    if (bytes > MAX_FIELDS_BYTES) abort(fieldsTooLarge())
   })
   return { form: promise, abort }
+}
+
+function fieldsTooLarge(): Error {
+  return domainError('invalid', 'PAYLOAD_TOO_LARGE', `the fields in front of the file have more than ${MAX_FIELDS_BYTES} bytes`)
 }
 
 /** Searches chunks for a text, also across their boundaries. */

@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingHttpHeaders } from 'node:http'
+import { type ClientRequest, globalAgent, type IncomingHttpHeaders } from 'node:http'
 import type { HttpService } from '@vitascope/grpc'
 import { downloadProgress, type TransferLimiter } from '@vitascope/process'
 import { markResponseStarted } from '@vitascope/rate-limit'
@@ -25,7 +25,8 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
   const sent = new WeakMap<object, ClientRequest>()
   const proxy = createProxyMiddleware<Request, Response>({
     target: origin,
-    ...(agent && { agent }),
+    // The default agent of the proxy has at most 256 connections, and further requests would wait without a time limit.
+    agent: agent ?? globalAgent,
     // The built-in plugins would answer errors in their own format.
     ejectPlugins: true,
     plugins: [
@@ -55,7 +56,7 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
       throw domainError('invalid', 'BAD_REQUEST', 'a request for a file must not have a body')
     }
     const client = toWidestNetwork(context.address)
-    const end = downloads.begin({ client, ...downloadProgress(response), cut: () => response.destroy() })
+    const end = downloads.begin({ client, ...downloadProgress(response), cut: () => request.socket.destroy() })
     response.once('close', end)
     request.socket.setTimeout(IDLE_TIMEOUT_MS)
     rewriteHeaders(request.headers, context)
@@ -64,7 +65,7 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
     failures.set(response, (error) => {
       if (response.destroyed) return
       // Delivery may close an idle connection at the moment when it is used again. Reads can be repeated.
-      if (sent.get(response)?.reusedSocket && !response.headersSent) {
+      if (sent.get(response)?.reusedSocket && isConnectionClosed(error) && !response.headersSent) {
         void proxy(request, response, next)
         return
       }
@@ -89,6 +90,12 @@ function rewriteHeaders(headers: IncomingHttpHeaders, { address, requestId }: Re
   const traceparent = currentTraceparent()
   if (traceparent === undefined) delete headers[TRACEPARENT]
   else headers[TRACEPARENT] = traceparent
+}
+
+/** Returns whether delivery closed the connection, as opposed to a response that takes too long. */
+function isConnectionClosed(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
 function limitFirstByte(outgoing: ClientRequest): void {

@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { type ClientRequest, globalAgent, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { DomainError, type ErrorKind, type FieldError } from '@vitascope/errors'
 import { type HttpService, type Principal, type PrincipalKeys, principalHeaders } from '@vitascope/grpc'
 import { type CutReason, downloadProgress, type TransferLimiter, uploadProgress } from '@vitascope/process'
@@ -46,7 +46,8 @@ export function createUploadProxy({
   const pending = new WeakMap<object, ForwardedUpload>()
   const proxy = createProxyMiddleware<IncomingMessage, ServerResponse>({
     target: origin,
-    ...(agent && { agent }),
+    // The default agent of the proxy has at most 256 connections, and further uploads would wait without a time limit.
+    agent: agent ?? globalAgent,
     ejectPlugins: true,
     selfHandleResponse: true,
     plugins: [
@@ -154,7 +155,7 @@ export function cutError(reason: CutReason): DomainError {
 }
 
 /** Request headers that concern the upload. All others stay between client and gateway. */
-const FORWARDED_HEADERS = /^(content-type|content-length|transfer-encoding|tus-resumable|upload-[a-z-]+)$/
+const FORWARDED_HEADERS = /^(content-type|content-length|transfer-encoding|idempotency-key|tus-resumable|upload-[a-z-]+)$/
 const RETURNED_HEADERS =
   /^(content-type|content-length|content-disposition|content-security-policy|x-content-type-options|cache-control|etag|location|tus-[a-z-]+|upload-[a-z-]+|x-job-id|x-video-id)$/
 

@@ -8,9 +8,10 @@ import { incompletePaths, indexRoutes, type PathEntry, publicName, type Target }
 import { type ApiDependencies, bindPathParams, serveTarget } from './serve-target.ts'
 
 /**
- * Serves every path of the route table, below `/v2`. All other paths are 404. A path without
- * parameters is looked up in a map, any other is matched among the routes with the same first
- * segment. Express tries patterns one after another, and there are about two hundred.
+ * Serves every path of the route table. It must be mounted at `/v2`. All other paths are passed to the
+ * next handler. A path without parameters is found in a map. Other paths are matched only against the
+ * patterns with the same first segment, because Express tries patterns one after another, and there
+ * are about two hundred.
  */
 export function apiRouter(routes: readonly Route[], dependencies: ApiDependencies): RequestHandler {
   const longerPaths = incompletePaths(routes)
@@ -40,8 +41,9 @@ function firstSegment(path: string): string {
 }
 
 /**
- * Returns the handler of one path. It selects the route by the method, and derives OPTIONS and 405
- * from the other methods.
+ * Returns the handler of one path. It selects the route by the method. HEAD is served by the route of a
+ * read-only GET. OPTIONS and the error 405 list the methods of the path. Without a route for the
+ * method, a path that is only the beginning of longer ones (`/playlist/create`) is 404 and not 405.
  */
 function dispatcher(entry: PathEntry, longerPaths: ReadonlyMap<string, string>, dependencies: ApiDependencies): RequestHandler {
   const targets = new Map([...entry.targets].map(([verb, target]) => [verb, { target, serve: serveTarget(target, dependencies) }]))
@@ -55,22 +57,22 @@ function dispatcher(entry: PathEntry, longerPaths: ReadonlyMap<string, string>, 
     bindPathParams(requestContext(response), anyTarget(entry), readPathValues(request, anyTarget(entry)))
     if (method === 'options') return respondToOptions(request, response, verbs, options)
     const longerPath = longerPaths.get(request.path.replace(/\/$/, ''))
-    if (longerPath !== undefined)
-      throw domainError(
-        'not_found',
-        'NOT_FOUND',
-        `this path is incomplete; a longer path is /v2${longerPath.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)}`,
-      )
+    if (longerPath !== undefined) {
+      const publicPath = longerPath.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)
+      throw domainError('not_found', 'NOT_FOUND', `this path is incomplete; a longer path is /v2${publicPath}`)
+    }
     response.setHeader('Allow', verbs)
     throw domainError('failed_precondition', 'METHOD_NOT_ALLOWED', `this path allows ${verbs}`)
   }
 }
 
+/** Returns the value of the `Allow` header: the methods of a path, with HEAD and OPTIONS. */
 function allowedVerbs({ targets }: PathEntry): string {
   const verbs = [...targets.keys()].map((verb) => verb.toUpperCase())
   return [...new Set([...verbs, ...(targets.get('get')?.route.readOnly ? ['HEAD'] : []), 'OPTIONS'])].sort().join(', ')
 }
 
+/** Returns the first target of a path, for requests whose method has none. */
 function anyTarget({ targets }: PathEntry): Target {
   const [target] = targets.values()
   if (!target) throw new Error('a path entry has no route')

@@ -99,6 +99,8 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
       const operation = { route, params: input.params }
       await runAudited(operation, { holder, context, signal: disconnect }, dependencies.audit, async () => {
         await dependencies.proxyUpload(request, response, upload)
+        // The result of an upload whose client disconnected is unknown.
+        disconnect.signal.throwIfAborted()
         return new Reply('', { status: response.statusCode })
       })
       return

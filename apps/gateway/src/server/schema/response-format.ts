@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { formatTimestamp } from './dates.ts'
 import { idExample } from './id-example.ts'
 
-/** Formats a flag as `"0"` or `"1"`. */
+/** Formats a flag as `"0"` or `"1"`. An absent one is `"0"`. */
 export function formatFlag(value: boolean | undefined): '0' | '1' {
   return value ? '1' : '0'
 }
@@ -38,18 +38,27 @@ export function changedFields<Body extends object>(body: Body, names: readonly s
   return Object.fromEntries(Object.entries(body).filter(([name]) => included.has(name))) as Partial<Body>
 }
 
-/** Schemas for the fields of responses, as shown in the API document. */
+/** Schemas for the fields of responses, as shown in the API document. `example` is shown there too. */
 export const schema = {
+  /** An id as text. `noun` is the kind of record, such as `video`. */
   id: (noun: string) => z.string().meta({ description: `Id of the ${noun}.`, example: idExample(noun) }),
   text: (description: string, example?: string) => z.string().meta({ description, ...(example === undefined ? {} : { example }) }),
+  /** `"0"` or `"1"`, the result of `formatFlag`. */
   flag: (description: string) => z.enum(['0', '1']).meta({ description, example: '1' }),
+  /** A number as text, the result of `formatNumber`. */
   number: (description: string, example = '1280') => z.string().meta({ description: `${description} Empty if it is unknown.`, example }),
+  /** A time as text, the result of `formatOptionalTimestamp`. */
   timestamp: (description: string) => z.string().meta({ description: `${description} UTC.`, example: '2030-12-31 23:59:59' }),
+  /** A JSON boolean. */
   bool: (description: string) => z.boolean().meta({ description }),
+  /** A JSON integer. */
   int: (description: string, example?: number) => z.int().meta({ description, ...(example === undefined ? {} : { example }) }),
 }
 
-/** Header of a response that cannot have an `id`, because it is a list. */
-export function createdAt(example: string): z.ZodObject {
-  return z.object({ Location: z.string().meta({ description: 'Path of what was created, which ends with its id.', example }) })
+/**
+ * Returns the schema of the `Location` header of a response that creates a record. It is for responses
+ * that cannot have a field `id`, because their body is a list.
+ */
+export function locationHeader(example: string): z.ZodObject {
+  return z.object({ Location: z.string().meta({ description: 'Path of the created record. It ends with the id of the record.', example }) })
 }

@@ -4,7 +4,7 @@ import { nextApiKey, startOrigin, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 /** Target of the generated tests: a gateway, and keys of every kind. */
-export interface Subject {
+export interface TestTarget {
   url: string
   keys: {
     /** Key of a system user with every resource of the route table. */
@@ -23,12 +23,12 @@ export interface Subject {
  * Returns the platform at VITASCOPE_TEST_URL if it is set (with its system key in
  * VITASCOPE_SYSTEM_KEY, and VITASCOPE_LIMITS off). Otherwise starts a gateway with fake services.
  */
-export function openSubject(routes: readonly Route[]): Promise<Subject> {
+export function openTestTarget(routes: readonly Route[]): Promise<TestTarget> {
   const url = process.env['VITASCOPE_TEST_URL']
   return url === undefined ? withStandIns(routes) : withPlatform(url, process.env['VITASCOPE_SYSTEM_KEY'] ?? '')
 }
 
-async function withStandIns(routes: readonly Route[]): Promise<Subject> {
+async function withStandIns(routes: readonly Route[]): Promise<TestTarget> {
   const standIns = await startStandIns()
   const delivery = await startOrigin((_request, response) => response.end())
   const { address } = standIns
@@ -59,7 +59,7 @@ async function withStandIns(routes: readonly Route[]): Promise<Subject> {
   }
 }
 
-async function withPlatform(url: string, system: string): Promise<Subject> {
+async function withPlatform(url: string, system: string): Promise<TestTarget> {
   const call = async <Body>(path: string, payload?: object): Promise<Body> => {
     const headers = { ...withKey(system), 'content-type': 'application/json' }
     const response = await fetch(`${url}/v2${path}`, payload ? { method: 'POST', headers, body: JSON.stringify(payload) } : { headers })
