@@ -21,11 +21,13 @@ import { planServices, type ServicePlan } from '../src/services.ts'
 // Starts the processes like a cluster: independently, in any order, with a database that starts at any time.
 
 const ORDERS = isLongRun ? 20 : 2
-/** How late the database is, and for how long it is unavailable later. */
+/** Time for which all processes run before the database starts. */
 const DATABASE_DELAY_MS = isLongRun ? 20_000 : 3_000
+/** Duration of the database outage while all processes run. */
 const OUTAGE_MS = isLongRun ? 300_000 : 12_000
-/** Maximum time from the first response of the database to readiness, and from a change until the probes report it. */
+/** Maximum time from the first response of the database until all processes are ready. */
 const READY_MS = 15_000
+/** Maximum time from the start or end of an outage until the readiness probes report it. */
 const DETECTION_MS = 10_000
 const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
 
@@ -72,12 +74,13 @@ const stopServer = async () => {
   await server?.stop()
   server = undefined
 }
+/** Returns the log lines of processes that ended. */
 const findExits = () => printed.filter((line) => / ended \(/.test(line))
 
-/** Returns the probe response of each process, by name. */
+/** Returns whether the probe of each process succeeds, by name. */
 async function probe(path: '/healthz' | '/readyz'): Promise<Record<string, boolean>> {
-  const pages = plan.metrics.map((line) => line.split(' ') as [string, string])
-  const results = pages.map(async ([name, url]) => {
+  const metricsPages = plan.metrics.map((line) => line.split(' ') as [name: string, url: string])
+  const results = metricsPages.map(async ([name, url]) => {
     const ok = await fetch(new URL(path, url), { signal: AbortSignal.timeout(5_000) }).then(
       (result) => result.ok,
       () => false,
@@ -88,9 +91,10 @@ async function probe(path: '/healthz' | '/readyz'): Promise<Record<string, boole
 }
 const listNamesWithResult = (results: Record<string, boolean>, expected: boolean) =>
   Object.keys(results).filter((name) => results[name] === expected)
-const allReady = async () => listNamesWithResult(await probe('/readyz'), false).length === 0 && (await fetch(`${gateway}/readyz`)).ok
+/** Returns whether all processes are ready, also the gateway at its public address. */
+const areAllReady = async () => listNamesWithResult(await probe('/readyz'), false).length === 0 && (await fetch(`${gateway}/readyz`)).ok
 
-/** Starts everything, in an order that chance decides, while there is no database. */
+/** Starts all processes in random order and returns their names in this order. Does not wait until they are ready. */
 function startShuffled(random: () => number): string[] {
   const order = plan.services.map((spec) => ({ spec, at: random() })).sort((a, b) => a.at - b.at)
   children = order.map(({ spec }) => superviseChild(spec, print))
@@ -105,13 +109,13 @@ test(`in ${ORDERS} start orders with a late database no process ends, and all be
     const order = startShuffled(random)
     await waitFor(async () => listNamesWithResult(await probe('/healthz'), false).length === 0, {
       timeout: 60_000,
-      describe: () => `all of ${order.join(', ')} to live without a database: ${printed.slice(-20).join('')}`,
+      describe: () => `all of ${order.join(', ')} to be alive without a database: ${printed.slice(-20).join('')}`,
     })
     await delay(DATABASE_DELAY_MS)
     expect(listNamesWithResult(await probe('/readyz'), true).filter((name) => STATEFUL.some((stateful) => stateful === name))).toEqual([])
     await startServer()
     const since = Date.now()
-    await waitFor(allReady, {
+    await waitFor(areAllReady, {
       timeout: READY_MS,
       describe: () => `everything to be ready after ${order.join(', ')}: ${printed.slice(-20).join('')}`,
     })
@@ -127,21 +131,21 @@ test(`a database outage makes all processes unready, ends none, and all become r
   printed.length = 0
   await startServer()
   startShuffled(seededRandom(seed))
-  await waitFor(allReady, { timeout: 60_000, describe: () => `everything to be ready: ${printed.slice(-20).join('')}` })
+  await waitFor(areAllReady, { timeout: 60_000, describe: () => `everything to be ready: ${printed.slice(-20).join('')}` })
   await stopServer()
   const stoppedAt = Date.now()
-  const listUnready = async () => {
+  const areStatefulUnready = async () => {
     const ready = listNamesWithResult(await probe('/readyz'), true)
     return !STATEFUL.some((name) => ready.includes(name)) && !(await fetch(`${gateway}/readyz`)).ok
   }
-  await waitFor(listUnready, { timeout: DETECTION_MS, describe: 'readiness to go' })
+  await waitFor(areStatefulUnready, { timeout: DETECTION_MS, describe: 'the probes to report that the processes are not ready' })
   const unreadyMs = Date.now() - stoppedAt
   for (const until = stoppedAt + OUTAGE_MS; Date.now() < until; await delay(500)) {
     expect(listNamesWithResult(await probe('/healthz'), false)).toEqual([])
   }
   await startServer()
   const restartedAt = Date.now()
-  await waitFor(allReady, { timeout: DETECTION_MS, describe: () => `readiness to return: ${printed.slice(-20).join('')}` })
+  await waitFor(areAllReady, { timeout: DETECTION_MS, describe: () => `everything to be ready again: ${printed.slice(-20).join('')}` })
   recordFigure('C16', `unready ${unreadyMs} ms after the stop, ready ${Date.now() - restartedAt} ms after the restart`)
   expect(findExits()).toEqual([])
 }, 600_000)

@@ -38,7 +38,7 @@ export function clipHandlers({ clips, entries, ...clients }: ClipParts): Handler
       const { video } = await requireResolved(clients, resource, { noun: 'clip', id: key.clipId }, call)
       const mask = readMask(updateMask, CHANGEABLE)
       if (!input) throw notFound('clip', '')
-      return clips.update(key, (now) => checkClip(mergeClip(now, input, mask), mask, video.durationSeconds), call.signal)
+      return clips.update(key, (current) => checkClip(mergeClip(current, input, mask), mask, video.durationSeconds), call.signal)
     },
     async deleteClip({ clipId }, call) {
       const key = { scope: getScope(call.principal), clipId }

@@ -77,7 +77,7 @@ describe('a clip', () => {
     ] as const) {
       expect(await fixture.clips.find({ scope, clipId })).toBeUndefined()
       const expectedError = { kind: 'not_found', reason: 'CLIP_NOT_FOUND' }
-      await expect(fixture.clips.update({ scope, clipId }, (now) => now)).rejects.toMatchObject(expectedError)
+      await expect(fixture.clips.update({ scope, clipId }, (current) => current)).rejects.toMatchObject(expectedError)
       await expect(fixture.clips.remove({ scope, clipId })).rejects.toMatchObject(expectedError)
     }
     expect(await positions(key)).toEqual(inOrder(ids))
@@ -110,15 +110,15 @@ describe('the clips of an entry', () => {
       const { key, ids } = await createEntry(6)
       const results = await Promise.allSettled([
         ...ids.slice(0, 3).map((clipId) => fixture.clips.remove({ scope: '1', clipId })),
-        ...ids.map((clipId) => fixture.clips.update({ scope: '1', clipId }, (now) => ({ ...now, title: 'now' }))),
+        ...ids.map((clipId) => fixture.clips.update({ scope: '1', clipId }, (current) => ({ ...current, title: 'now' }))),
         ...Array.from({ length: 4 }, () => fixture.clips.create(key, fields, newCall())),
         fixture.clips.order(key, ids.toReversed()),
         ...(round === 4 ? [fixture.entries.remove(key)] : []),
       ])
       const faults = results.flatMap((result) => (result.status === 'rejected' ? [String((result.reason as { kind?: string }).kind)] : []))
       expect(faults.filter((kind) => kind !== 'not_found' && kind !== 'invalid')).toEqual([])
-      const now = (await positions(key)).map(([, place]) => place)
-      expect(now).toEqual(now.map((_, place) => place))
+      const current = (await positions(key)).map(([, place]) => place)
+      expect(current).toEqual(current.map((_, place) => place))
     }
   })
 })

@@ -24,7 +24,7 @@ export interface ClipStore {
   /** Appends a clip. Throws CLIPS_FULL. */
   create(key: EntryKey, fields: ClipFields, call: IdempotentCall): Promise<Clip>
   /** Stores the fields that `change` returns for the locked clip. Returns the clip after and before the change. */
-  update(key: ClipKey, change: (now: ClipFields) => ClipFields, signal?: AbortSignal): Promise<{ clip: Clip; previous: Clip }>
+  update(key: ClipKey, change: (current: ClipFields) => ClipFields, signal?: AbortSignal): Promise<{ clip: Clip; previous: Clip }>
   /** Deletes the clip and returns it. The positions of later clips decrease by one. */
   remove(key: ClipKey, signal?: AbortSignal): Promise<Clip>
   /**

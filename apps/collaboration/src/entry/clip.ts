@@ -82,22 +82,22 @@ function checkTimes(
 }
 
 /**
- * Returns the fields `now` in which the masked fields are replaced with the values of `input`. Times in whole
+ * Returns the fields `current` in which the masked fields are replaced with the values of `input`. Times in whole
  * seconds replace the milliseconds too, so that callers without milliseconds set exact times.
  */
-export function mergeClip(now: ClipFields, input: ClipFields, mask: ReadonlySet<ClipField>): ClipFields {
-  const startMillis = mask.has('time_start') ? 0 : now.timeStartMillis
-  const finishMillis = mask.has('time_finish') ? 0 : now.timeFinishMillis
+export function mergeClip(current: ClipFields, input: ClipFields, mask: ReadonlySet<ClipField>): ClipFields {
+  const startMillis = mask.has('time_start') ? 0 : current.timeStartMillis
+  const finishMillis = mask.has('time_finish') ? 0 : current.timeFinishMillis
   return {
-    title: mask.has('title') ? input.title : now.title,
-    comments: mask.has('comments') ? input.comments : now.comments,
-    timeStart: mask.has('time_start') ? input.timeStart : now.timeStart,
-    timeFinish: mask.has('time_finish') ? input.timeFinish : now.timeFinish,
+    title: mask.has('title') ? input.title : current.title,
+    comments: mask.has('comments') ? input.comments : current.comments,
+    timeStart: mask.has('time_start') ? input.timeStart : current.timeStart,
+    timeFinish: mask.has('time_finish') ? input.timeFinish : current.timeFinish,
     timeStartMillis: mask.has('time_start_millis') ? input.timeStartMillis : startMillis,
     timeFinishMillis: mask.has('time_finish_millis') ? input.timeFinishMillis : finishMillis,
-    type: mask.has('type') ? input.type : now.type,
-    preview: mask.has('preview') ? input.preview : now.preview,
-    resolved: mask.has('resolved') ? input.resolved : now.resolved,
+    type: mask.has('type') ? input.type : current.type,
+    preview: mask.has('preview') ? input.preview : current.preview,
+    resolved: mask.has('resolved') ? input.resolved : current.resolved,
   }
 }
 

@@ -63,7 +63,7 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       const { entry, previous } = await entries.update(
         key,
         caller.userId,
-        (now) => ({ userId: user?.userId ?? now.userId, email: email ?? now.email }),
+        (current) => ({ userId: user?.userId ?? current.userId, email: email ?? current.email }),
         call.signal,
       )
       // Another call may have changed the user in the meantime.

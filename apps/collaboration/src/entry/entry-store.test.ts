@@ -75,7 +75,7 @@ describe('an entry', () => {
     for (const id of [...(scope === '2' ? [collaborationId] : []), '9007199254740991', 'x', '', '0', '9'.repeat(19), '9'.repeat(30)]) {
       const key = { scope, collaborationId: id }
       expect([await fixture.entries.find(key), await fixture.entries.findHead(key)]).toEqual([undefined, undefined])
-      await expect(fixture.entries.update(key, '9', (now) => now)).rejects.toMatchObject(missing)
+      await expect(fixture.entries.update(key, '9', (current) => current)).rejects.toMatchObject(missing)
       await expect(fixture.entries.remove(key)).rejects.toMatchObject(missing)
     }
     expect(await fixture.entries.list({ ...all, scope: '2', videoId })).toEqual([])

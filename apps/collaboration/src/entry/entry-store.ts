@@ -47,7 +47,7 @@ export interface EntryStore {
   update(
     key: EntryKey,
     byUserId: string,
-    change: (now: EntryFields) => EntryFields,
+    change: (current: EntryFields) => EntryFields,
     signal?: AbortSignal,
   ): Promise<{ entry: Entry; previous: Entry }>
   /** Deletes the entry with its clips and returns it. */
