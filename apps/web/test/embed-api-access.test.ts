@@ -23,6 +23,9 @@ describeInBrowser('the embed API', () => {
     platform.setRecord('other', video({ video_title: 'Other' }))
     platform.setRecord('closed', video({ video_title: 'Closed', player_settings: { javascript_api_allowed_domains: 'www.example.org' } }))
     platform.setRecord('locked', video({ player_settings: { password_protected: '1' } }))
+    // The page of a private video has no facts.
+    platform.setRecord('private', {}, 404)
+    platform.setRecord('private?player_settings=true&token=to.ken', video({ video_title: 'Private' }))
   }, 60_000)
   afterAll(() => fixture?.stop())
 
@@ -32,8 +35,9 @@ describeInBrowser('the embed API', () => {
    * Opens a page that embeds the player. Its host `localhost` is another site for the browser than
    * `127.0.0.1`.
    */
-  const openHost = async (id: string) => {
+  const openHost = async (id: string, prepare: (page: Page) => Promise<unknown> = async () => {}) => {
     const page = await fixture.openPage()
+    await prepare(page)
     const script = `import { createPlayer } from '/package/player.js'
       const [player, events] = [createPlayer(document.getElementById('f')), []]
       for (const name of ['ready', 'play', 'timeupdate', 'trackchange', 'refused']) player.on(name, (event) => events.push(event))
@@ -70,6 +74,35 @@ describeInBrowser('the embed API', () => {
     })
     expect(state).toMatchObject({ videoId: 'other', title: 'Other', paused: false })
     expect((await readEvents(page)).filter(({ event }) => event === 'ready').map(({ state }) => state?.videoId)).toEqual(['v', 'other'])
+  }, 60_000)
+
+  test('a position that is set before the metadata are loaded does not move another video', async () => {
+    const playlist = '**/media/tracks.m3u8*'
+    // The request for the playlist of the first video has no response.
+    const page = await openHost('v', (opened) => opened.route(playlist, () => {}))
+    await page.evaluate(async () => {
+      const { player } = window as unknown as Host
+      await player.ready
+      await player['seek']?.(4)
+    })
+    await page.unroute(playlist)
+    const state = await page.evaluate(async () => {
+      const { player } = window as unknown as Host
+      await player['load']?.('other')
+      return player['play']?.()
+    })
+    expect(state).toMatchObject({ videoId: 'other', paused: false })
+    expect(state?.currentTime).toBeLessThan(3)
+  }, 60_000)
+
+  test('opens a private video with its token', async () => {
+    const page = await openHost('v')
+    const state = await page.evaluate(async () => {
+      const { player } = window as unknown as Host
+      await player['load']?.('private', { token: 'to.ken' })
+      return player['play']?.()
+    })
+    expect(state).toMatchObject({ videoId: 'private', title: 'Private', paused: false })
   }, 60_000)
 
   test('changes neither the video nor `ready` after a rejected `load`', async () => {

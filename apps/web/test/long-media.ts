@@ -9,8 +9,9 @@ const LEVELS = [
 const LANGUAGES = ['en', 'nl']
 
 /**
- * Creates two video renditions, audio in two languages, captions in two languages and an MP4. HLS
- * segments have 2 s. The master playlist is `long.m3u8`.
+ * Creates two video renditions, audio in two languages, captions in two languages, an MP4 and a
+ * storyboard without its picture. HLS segments last 2 s. The master playlist is `long.m3u8`. Throws
+ * if ffmpeg fails.
  */
 export function createLongMedia(ffmpeg: string, folder: string, seconds: number): void {
   const source = [

@@ -159,6 +159,34 @@ describeInBrowser('the player applies the settings of a video and its profile', 
     expect(platform.requestedPaths.filter((path) => path.includes('master')).every((path) => path.endsWith('?token=opened'))).toBe(true)
   }, 40_000)
 
+  test('the storyboard and the download have the current token after the token of a password was renewed', async () => {
+    const files = { storyboard: `${platform.url}/media/storyboard.vtt`, download_link: `${platform.url}/media/whole.mp4` }
+    platform.setRecord('renewed', videoJson({ uri: { ...uri(), ...files }, player_settings: { password_protected: '1' } }))
+    const expires = Date.now() / 1_000 + 900
+    platform.setRecord('renewed/access k', { token: 'first', expires })
+    // The exchange of a token contains no password.
+    platform.setRecord('renewed/access undefined', { token: 'second', expires })
+    await page.goto(`${platform.url}/player/renewed?muted=1`)
+    await page.getByLabel('Password').fill('k')
+    await page.getByLabel('Password').press('Enter')
+    await waitForPosition(0.5)
+    // The player does not wait for the next exchange if the browser reports a network.
+    await page.evaluate(() => void window.dispatchEvent(new Event('online')))
+    const download = page.locator('.row .download')
+    const findTarget = async () => {
+      await download.dispatchEvent('pointerdown')
+      return download.getAttribute('href')
+    }
+    await waitFor(async () => (await findTarget())?.endsWith('/media/whole.mp4?token=second'), { describe: 'the current token' })
+    await page.mouse.move(480, 200)
+    const bar = await page.locator('.seek').boundingBox()
+    await page.mouse.move((bar?.x ?? 0) + (bar?.width ?? 0) / 2, (bar?.y ?? 0) + 3)
+    await waitFor(() => platform.requestedPaths.includes('/media/storyboard.vtt?token=second'), {
+      describe: 'the request for the storyboard',
+    })
+    expect(platform.requestedPaths).not.toContain('/media/storyboard.vtt?token=first')
+  }, 40_000)
+
   test('overlays are shown at their times, and their code is not executed', async () => {
     const evil = 'window.evil = true; document.title = "evil"; alert(1)'
     const overlay = (overrides: Record<string, unknown>) => ({ overlay_id: '1', link_javascript_code: evil, ...overrides })

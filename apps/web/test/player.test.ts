@@ -156,4 +156,24 @@ describeInBrowser('the player page', () => {
     await page.getByRole('button', { name: 'Retry' }).click()
     await page.getByText('This playlist has no videos.').waitFor({ timeout: extendTimeout(20_000) })
   }, 60_000)
+
+  test('plays a video whose first response broke off', async () => {
+    platform.setRecord('brief', createCompleteRecord())
+    platform.brokenRecords.add('brief')
+    await page.goto(`${platform.url}/player/brief?autoplay=1`)
+    await page.getByText('The server cannot be reached').waitFor({ timeout: extendTimeout(20_000) })
+    platform.brokenRecords.delete('brief')
+    await waitFor(async () => (await readPosition()) > 0.2, { timeout: 20_000, describe: 'the video to play' })
+  }, 60_000)
+
+  test('shows a playlist whose first response broke off', async () => {
+    platform.setHead('few', '<meta name="vitascope:shows" content="playlist">')
+    platform.setRecord('few', { title: 'Few', videos: [] })
+    platform.brokenRecords.add('few')
+    await page.goto(`${platform.url}/player/few`)
+    await page.getByText('The server cannot be reached').waitFor({ timeout: extendTimeout(20_000) })
+    platform.brokenRecords.delete('few')
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByText('This playlist has no videos.').waitFor({ timeout: extendTimeout(20_000) })
+  }, 60_000)
 })

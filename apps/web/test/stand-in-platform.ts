@@ -51,6 +51,7 @@ export async function startTestPlatform(media: string) {
   const headTags = new Map<string, string>()
   const pages = new Map<string, string>()
   const rejections = new Map<string, { status: number; code: string }>()
+  const brokenRecords = new Set<string>()
   const receivedEvents: ReceivedEvent[] = []
   const receivedReports: string[] = []
   const events = { status: 202 }
@@ -86,7 +87,12 @@ export async function startTestPlatform(media: string) {
     const recordKey = /^\/v2\/(?:video|presentation|playlist)\/(.+)$/.exec(pathname)?.[1]
     if (recordKey !== undefined) {
       const sendRecord = (key: string) => {
-        const { status, json } = records.get(key) ?? { status: 404, json: { detail: '' } }
+        if (brokenRecords.has(key)) {
+          response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+          response.write('{', () => response.destroy())
+          return
+        }
+        const { status, json } = records.get(key + search) ?? records.get(key) ?? { status: 404, json: { detail: '' } }
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
       }
       if (request.method === 'POST')
@@ -122,6 +128,8 @@ export async function startTestPlatform(media: string) {
     receivedReports,
     /** Response of the endpoints for events and reports. */
     events,
+    /** Ids of the records whose responses break off. */
+    brokenRecords,
     /** Sets the tags that the gateway writes into the page of an id. */
     setHead: (id: string, tags: string) => headTags.set(`/player/${id}`, tags),
     /** Adds a page that embeds the player. */
@@ -131,7 +139,7 @@ export async function startTestPlatform(media: string) {
     accept: (start: string) => rejections.delete(start),
     /**
      * Sets the response for the video, presentation or playlist with this id, or for a password:
-     * `ID/access PASSWORD`.
+     * `ID/access PASSWORD`. An id with a query has precedence for requests with that query.
      */
     setRecord: (id: string, json: unknown, status = 200) => records.set(id, { status, json }),
     stop: async () => {

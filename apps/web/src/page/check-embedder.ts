@@ -32,10 +32,25 @@ export async function checkEmbedder(
       })
       const facts = readPageFacts(new DOMParser().parseFromString(await response.text(), 'text/html'))
       if (facts.pageKind !== '') return facts.missingResult
+      if (await isHiddenFromGuests(videoId, signal)) return undefined
     } catch {
       // The server cannot be reached.
     }
     await pause(RETRY_DELAY_MS, signal)
   }
   return undefined
+}
+
+/**
+ * Returns whether guests do not see the video. The page of such a video has no facts if the viewer
+ * has a token or a session, and the server shows it to every page.
+ */
+async function isHiddenFromGuests(videoId: string, signal: AbortSignal): Promise<boolean> {
+  const response = await fetch(`/v2/video/${encodeURIComponent(videoId)}`, {
+    credentials: 'omit',
+    cache: 'no-store',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+  })
+  await response.body?.cancel()
+  return response.status === 404
 }

@@ -21,7 +21,7 @@ export function applyTheme(shell: PlayerShell, record: VideoRecord, toMediaUrl: 
   for (const button of frame.querySelectorAll('.row .share, .row .download')) button.remove()
   const buttons = [
     ...(settings.sharing && record.shareAddress !== '' ? [createShareButton(shell, record.shareAddress)] : []),
-    ...(record.downloadLink === '' ? [] : [createDownloadLink(toMediaUrl(record.downloadLink))]),
+    ...(record.downloadLink === '' ? [] : [createDownloadLink(() => toMediaUrl(record.downloadLink))]),
   ]
   frame.querySelector('.row .captions')?.before(...buttons)
   const removeButtons = () => {
@@ -49,10 +49,15 @@ function createShareButton(shell: PlayerShell, link: string): HTMLElement {
   return button
 }
 
-function createDownloadLink(file: string): HTMLElement {
+function createDownloadLink(toFileUrl: () => string): HTMLElement {
   const link = document.createElement('a')
   link.className = 'tool download'
-  link.href = file
+  // The token of the viewer may have been renewed since the link was created.
+  const setTarget = () => {
+    link.href = toFileUrl()
+  }
+  for (const event of ['pointerdown', 'click']) link.addEventListener(event, setTarget)
+  setTarget()
   link.download = ''
   link.setAttribute('aria-label', text('download'))
   link.title = text('download')

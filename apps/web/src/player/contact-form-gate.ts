@@ -7,6 +7,11 @@ import { asObject, asText } from '../video/json-values.ts'
 import styles from './contact-form-gate.css?inline'
 import type { PlayerShell } from './player-shell.ts'
 
+/** Returns true in the console, where editors see the video without its form. Pages of other sites cannot request this. */
+export function isPreview(): boolean {
+  return window.frameElement?.hasAttribute('data-preview') ?? false
+}
+
 /** Result of a submission: a message for the viewer if it failed. */
 type Submission = { failure: TextKey; detail?: string } | 'sent'
 

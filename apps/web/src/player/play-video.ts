@@ -52,7 +52,7 @@ const VERDICT_TTL_MS = 5_000
 
 /**
  * Plays a video in the player until the signal aborts. Returns the function that sets
- * the URL of the storyboard.
+ * the URL of the storyboard, without a token.
  */
 export function playVideo(options: PlayOptions, signal: AbortSignal): { setStoryboard: (storyboard: string) => void } {
   const { shell, videoId, shouldAutoplay, captionPreference, onUnplayable, onMessage } = options
@@ -81,7 +81,7 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { setStory
   }
   video.poster = toMediaUrl(record.poster)
   if (shouldAutoplay) video.addEventListener('canplay', () => void startAutoplay(video), { once: true, signal })
-  const setStoryboard = wireSeekPreview(shell, recovery, signal)
+  const setStoryboard = wireSeekPreview(shell, { recovery, toMediaUrl }, signal)
   const viewTracker = trackView(
     { video, videoId, getLanguage: () => playback?.getAudioLanguage() || record.language, shouldAutoplay },
     signal,
@@ -152,7 +152,7 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { setStory
     if (hasMoved) {
       const resume = readResumePoint(video, playback)
       playback?.end()
-      setStoryboard(toMediaUrl(record.storyboard))
+      setStoryboard(record.storyboard)
       start(resume)
       return 'final'
     }

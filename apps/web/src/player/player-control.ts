@@ -49,8 +49,10 @@ export function createPlayerControl({ shell, readVideo, isWaiting, load }: Contr
     play: () => video.play(),
     pause: () => video.pause(),
     seek: (seconds) => {
+      const { videoId } = readVideo()
       const move = () => {
-        video.currentTime = seconds
+        // The page may have opened another video while the metadata were loading.
+        if (readVideo().videoId === videoId) video.currentTime = seconds
       }
       if (video.readyState >= video.HAVE_METADATA) move()
       else video.addEventListener('loadedmetadata', move, { once: true })

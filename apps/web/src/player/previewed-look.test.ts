@@ -13,13 +13,13 @@ test('a previewed theme replaces the colours and the skin only', () => {
   expect(withLook(stored, { theme })).toEqual({ ...stored, theme: { '--bar': '#445566' }, skin: '' })
 })
 
-test('a previewed profile replaces the settings, and has a download before it is stored', () => {
+test('a previewed profile replaces the settings, and decides whether there is a download link', () => {
   const shown = withLook(stored, { player_settings: { allow_sharing: '1', show_title_bar: '0', allow_download: '1' } })
   expect(shown).toMatchObject({ settings: { sharing: true, titleBar: false }, downloadLink: 'small.mp4' })
   expect([shown.theme, shown.skin]).toEqual([stored.theme, 'pug'])
   expect(withLook({ ...stored, downloadLink: 'big.mp4' }, { player_settings: { allow_download: '0' } }).downloadLink).toBe('')
 })
 
-test('without a look, the record stays as it is', () => {
+test('without a previewed theme or profile, the record is unchanged', () => {
   expect(withLook(stored, {})).toEqual(stored)
 })

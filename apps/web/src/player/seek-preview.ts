@@ -13,14 +13,20 @@ const PREVIEW_MS = 1_200
 /** Pixels above and below the thin bar that react to the pointer. */
 const REACH_PX = 12
 
+export interface SeekPreviewOptions {
+  recovery: ConnectionRecovery
+  /** Returns the URL of a file with the current token of the viewer. */
+  toMediaUrl: (media: string) => string
+}
+
 /**
  * Shows a preview picture above the seek bar: under the pointer, under a dragging finger, and at
- * the position after a key press. The returned function sets the URL of the storyboard. Nothing is
- * loaded before the first preview.
+ * the position after a key press. The returned function sets the URL of the storyboard, without a
+ * token. Nothing is loaded before the first preview.
  */
 export function wireSeekPreview(
   { frame, video, source }: PlayerShell,
-  recovery: ConnectionRecovery,
+  { recovery, toMediaUrl }: SeekPreviewOptions,
   signal: AbortSignal,
 ): (storyboard: string) => void {
   addStyles(frame, 'seek-preview', styles)
@@ -39,9 +45,19 @@ export function wireSeekPreview(
   preview.append(picture, chapter, time)
   controls.append(preview)
 
+  let storyboard = ''
+  /** URL from which the tiles are loaded. */
   let address = ''
   let tiles: Promise<StoryboardTile[]> | undefined
   let lastRequest = 0
+  /** Loads the tiles at the first call, and again after the token of the viewer was renewed. */
+  const loadTiles = () => {
+    const current = toMediaUrl(storyboard)
+    if (current !== address) tiles = undefined
+    address = current
+    tiles ??= address === '' ? undefined : loadStoryboard(address, recovery, signal)
+    return tiles
+  }
   const hide = () => {
     lastRequest++
     preview.hidden = true
@@ -54,8 +70,7 @@ export function wireSeekPreview(
     chapter.textContent = source.chapters.findLast(({ start }) => start <= seconds)?.title ?? ''
     preview.hidden = false
     positionPreview(preview, seek, seconds / duration)
-    tiles ??= address === '' ? undefined : loadStoryboard(address, recovery, signal)
-    const tile = findTile((await tiles) ?? [], seconds)
+    const tile = findTile((await loadTiles()) ?? [], seconds)
     if (request !== lastRequest) return
     picture.hidden = tile === undefined
     if (tile) drawTile(picture, tile)
@@ -79,9 +94,8 @@ export function wireSeekPreview(
   seek.addEventListener('mediaseekrequest', (event) => event instanceof CustomEvent && void show(Number(event.detail)), { signal })
   onKeySeek(video, (seconds) => void show(seconds), hide, signal)
   signal.addEventListener('abort', () => preview.remove(), { once: true })
-  return (storyboard) => {
-    if (storyboard !== address) tiles = undefined
-    address = storyboard
+  return (changed) => {
+    storyboard = changed
   }
 }
 

@@ -2,7 +2,7 @@ import { createIcon } from '../dom/icons.ts'
 import { text } from '../language/text.ts'
 import { ARROW_SECONDS, LETTER_SECONDS } from './player-actions.ts'
 
-/** Creates the list of keyboard shortcuts, which opens over the player. */
+/** Creates the list of keyboard shortcuts. `toggle` opens it over the player, or closes it. */
 export function createShortcutSheet(frame: HTMLElement, signal: AbortSignal): { toggle: () => void } {
   const dialog = document.createElement('dialog')
   dialog.className = 'sheet'

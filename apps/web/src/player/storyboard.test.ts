@@ -22,6 +22,16 @@ test('tile URLs are relative to the storyboard and keep the token in its path', 
   expect([0, 1.99, 2, 9_999].map((seconds) => findTile(tiles, seconds)?.x)).toEqual([0, 0, 160, 160])
 })
 
+test('lines can end with a carriage return and a line feed', () => {
+  const address = 'https://v.example.org/storyboard.vtt'
+  expect(readStoryboard(vtt.replaceAll('\n', '\r\n'), address)).toEqual(readStoryboard(vtt, address))
+})
+
+test('a position before the first tile has the first tile', () => {
+  const tiles = readStoryboard(vtt.replace('00:00:00.000', '00:00:01.000'), 'https://v.example.org/storyboard.vtt')
+  expect(findTile(tiles, 0)?.start).toBe(1)
+})
+
 test.each(['', 'WEBVTT', 'not a storyboard\n\n00:00:00.000 --> 00:00:02.000\nwords'])('%j has no tiles', (text) => {
   const tiles = readStoryboard(text, 'https://v.example.org/s.vtt')
   expect([tiles, findTile(tiles, 1)]).toEqual([[], undefined])

@@ -23,13 +23,13 @@ export function readStoryboard(vtt: string, address: string): StoryboardTile[] {
   })
 }
 
-const cuePattern = /^((?:\d+:)?\d\d:\d\d\.\d{3}) --> ((?:\d+:)?\d\d:\d\d\.\d{3}).*\n(\S+)#xywh=(\d+),(\d+),(\d+),(\d+)$/m
+const cuePattern = /^((?:\d+:)?\d\d:\d\d\.\d{3}) --> ((?:\d+:)?\d\d:\d\d\.\d{3}).*\r?\n(\S+)#xywh=(\d+),(\d+),(\d+),(\d+)$/m
 
 function parseSeconds(clock: string): number {
   return clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0)
 }
 
-/** Returns the tile of a position: the last tile that starts at or before it. */
+/** Returns the tile of a position: the last one that starts at or before it, or else the first one. */
 export function findTile(tiles: readonly StoryboardTile[], seconds: number): StoryboardTile | undefined {
   return tiles.findLast(({ start }) => start <= seconds) ?? tiles[0]
 }

@@ -10,7 +10,7 @@ import { fetchVideo } from '../video/fetch-video.ts'
 import { type PageState, toPageState, type VideoResult } from '../video/page-state.ts'
 import type { VideoRecord } from '../video/video-record.ts'
 import { applyTheme } from './apply-theme.ts'
-import { requestContact, wasSubmitted } from './contact-form-gate.ts'
+import { isPreview, requestContact, wasSubmitted } from './contact-form-gate.ts'
 import { focusPlay } from './controls.ts'
 import { requestPassword } from './password-gate.ts'
 import { playVideo } from './play-video.ts'
@@ -70,7 +70,7 @@ export class VitascopePlayer extends HTMLElement {
   #look: PreviewedLook | undefined
   readonly #captionPreference: CaptionPreference = createCaptionPreference()
   #endPlayback = () => {}
-  /** Sets the URL of the storyboard for the seek bar. */
+  /** Sets the URL of the storyboard for the seek bar, without a token. */
   #setStoryboard: (storyboard: string) => void = () => {}
 
   connectedCallback(): void {
@@ -175,7 +175,7 @@ export class VitascopePlayer extends HTMLElement {
           if (entry?.wasEntered || start.hadForm) focusPlay(shell.frame)
         }
         isPlaying = true
-        this.#setStoryboard(withToken(state.record.storyboard, this.#currentToken(), location.href))
+        this.#setStoryboard(state.record.storyboard)
         shell.setDuration(state.isEncoding ? state.record.duration : 0)
         shell.showBadge(state.isEncoding ? text('encodingBadge', { percent: Math.floor(state.record.progress) }) : '')
         if (!state.isEncoding) return
@@ -203,7 +203,7 @@ export class VitascopePlayer extends HTMLElement {
     signal: AbortSignal,
   ): Promise<{ shouldAutoplay: boolean; hadForm: boolean } | undefined> {
     const { contactForm } = record
-    const hadForm = contactForm !== undefined && !wasSubmitted(contactForm.id)
+    const hadForm = contactForm !== undefined && !wasSubmitted(contactForm.id) && !isPreview()
     if (hadForm) this.#setWaiting(true)
     if (hadForm && !(await requestContact(shell, contactForm, this.videoId, signal))) return undefined
     const shouldAutoplay = this.autoplay || hadForm || hasAutoplaySetting(record)
@@ -291,6 +291,8 @@ export class VitascopePlayer extends HTMLElement {
     shell.video.addEventListener('ended', () => void this.#finish(shell, record, signal), { signal: ownSignal })
     this.#endPlayback = () => end.abort()
     this.#setStoryboard = playing.setStoryboard
+    // The video may be played again without another request for it.
+    this.#setStoryboard(record.storyboard)
     this.#showLook()
   }
 

@@ -10,9 +10,9 @@ const RETRY_DELAY_MS = 2_000
  */
 export async function fetchPlaylist(playlistId: string, onWaiting: (retry: () => void) => void): Promise<PlaylistRecord | undefined> {
   for (;;) {
-    const response = await fetchOnce(`/v2/playlist/${encodeURIComponent(playlistId)}`)
-    if (response?.ok) return readPlaylistRecord(await response.json().catch(() => ({})))
-    const isBusy = response === undefined || response.status === 429 || response.status >= 500
+    const result = await fetchOnce(`/v2/playlist/${encodeURIComponent(playlistId)}`)
+    if (result && 'record' in result) return result.record
+    const isBusy = result === undefined || result.status === 429 || result.status >= 500
     if (!isBusy) return undefined
     const retry = new AbortController()
     onWaiting(() => retry.abort())
@@ -20,11 +20,16 @@ export async function fetchPlaylist(playlistId: string, onWaiting: (retry: () =>
   }
 }
 
-async function fetchOnce(address: string): Promise<Response | undefined> {
+async function fetchOnce(address: string): Promise<{ record: PlaylistRecord } | { status: number } | undefined> {
   try {
-    return await fetch(address, { headers: { accept: 'application/json' }, cache: 'no-cache', signal: AbortSignal.timeout(10_000) })
+    const response = await fetch(address, {
+      headers: { accept: 'application/json' },
+      cache: 'no-cache',
+      signal: AbortSignal.timeout(10_000),
+    })
+    return response.ok ? { record: readPlaylistRecord(await response.json()) } : { status: response.status }
   } catch {
-    // Network error: the caller retries.
+    // Network error, perhaps in the middle of the body: the caller retries.
     return undefined
   }
 }

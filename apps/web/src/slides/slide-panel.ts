@@ -95,7 +95,15 @@ function createSlideList(slides: readonly Slide[], toMediaUrl: (media: string) =
     button.type = 'button'
     const image = new Image()
     image.loading = 'lazy'
-    image.src = toMediaUrl(slide.url)
+    let address = toMediaUrl(slide.url)
+    image.src = address
+    // The token may have been renewed before the browser requests the picture.
+    image.addEventListener('error', () => {
+      const current = toMediaUrl(slide.url)
+      if (current === address) return
+      address = current
+      image.src = address
+    })
     image.alt = text('slide', { number: index + 1, count: slides.length })
     button.append(image)
     button.addEventListener('click', () => choose(slide))

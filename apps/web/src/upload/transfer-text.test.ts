@@ -4,7 +4,9 @@ import { createRateMeter, formatBytes, formatTransfer } from './transfer-text.ts
 test.each([
   [1, '1 kB'],
   [830_000, '830 kB'],
+  [999_001, '1.0 MB'],
   [12_440_000, '12.4 MB'],
+  [999_950_001, '1.00 GB'],
   [3_210_000_000, '3.21 GB'],
 ])('%d bytes are shown as %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text))
 
@@ -16,7 +18,7 @@ test.each([
   [10_000, '0 kB of 100.0 MB, about 2.8 hours left'],
 ])('the transfer text at %d bytes per second has the remaining time', (rate, text) => expect(formatTransfer(0, 100e6, rate)).toBe(text))
 
-test('the rate covers the last seconds, and starts from 0 after an interruption', () => {
+test('the rate covers the last 8 seconds, and starts from 0 after an interruption', () => {
   const measureRate = createRateMeter()
   expect(measureRate(50_000, 0)).toBe(0)
   expect(measureRate(51_000, 1_000)).toBe(1_000)

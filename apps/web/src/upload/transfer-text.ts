@@ -1,12 +1,19 @@
-/** Formats bytes: `830 kB`, `12.4 MB`, `3.21 GB`. */
+/** Period over which the rate is measured. */
+const RATE_WINDOW_MS = 8_000
+/** A rate is computed only over at least this time. */
+const MIN_RATE_MS = 500
+
+/** Formats bytes in decimal units: `830 kB`, `12.4 MB`, `3.21 GB`. */
 export function formatBytes(bytes: number): string {
-  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`
-  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`
+  const kilobytes = Math.ceil(bytes / 1e3)
+  if (kilobytes < 1_000) return `${kilobytes} kB`
+  const megabytes = (bytes / 1e6).toFixed(1)
+  return Number(megabytes) < 1_000 ? `${megabytes} MB` : `${(bytes / 1e9).toFixed(2)} GB`
 }
 
 /**
  * Formats the progress of a transfer: `12.4 MB of 98.1 MB, about 3 minutes left`. `rate` is in
- * bytes per second, or 0 if it is unknown.
+ * bytes per second. If it is 0, the remaining time is unknown and omitted.
  */
 export function formatTransfer(sent: number, total: number, rate: number): string {
   const sizes = `${formatBytes(sent)} of ${formatBytes(total)}`
@@ -24,8 +31,9 @@ function formatCount(count: number, noun: string): string {
 }
 
 /**
- * Returns a function that computes bytes per second over the last few seconds. Bytes that were
- * sent before the page was opened do not count.
+ * Returns a function that receives the number of sent bytes and the time in milliseconds, and
+ * returns the bytes per second over the last 8 s. It returns 0 until 0.5 s after its first call and
+ * after an interruption. Bytes before its first call do not count.
  */
 export function createRateMeter(): (bytes: number, atMs: number) => number {
   const samples: { bytes: number; atMs: number }[] = []
@@ -33,8 +41,8 @@ export function createRateMeter(): (bytes: number, atMs: number) => number {
     // After an interruption, bytes in flight are sent again and the count decreases.
     if (bytes < (samples.at(-1)?.bytes ?? 0)) samples.length = 0
     samples.push({ bytes, atMs })
-    while (samples.length > 2 && atMs - (samples[0]?.atMs ?? 0) > 8_000) samples.shift()
+    while (samples.length > 2 && atMs - (samples[0]?.atMs ?? 0) > RATE_WINDOW_MS) samples.shift()
     const first = samples[0] ?? { bytes, atMs }
-    return atMs - first.atMs < 500 ? 0 : ((bytes - first.bytes) * 1_000) / (atMs - first.atMs)
+    return atMs - first.atMs < MIN_RATE_MS ? 0 : ((bytes - first.bytes) * 1_000) / (atMs - first.atMs)
   }
 }
