@@ -26,7 +26,7 @@ export async function listVideos() {
   return videos
 }
 
-/** Everyone with the link may open the page of the video, and its files require a token. */
+/** Makes a video unlisted, so that everyone with the link may open its page, and requires a token for its files. */
 export async function protectVideo(id) {
   await call('PATCH', `/video/${encodeURIComponent(id)}`, { visibility: 'unlisted', security: { token_required_platform: true } })
 }

@@ -35,13 +35,17 @@ interface AnyArguments extends CallOptions {
  */
 const NOT_REPEATABLE: ReadonlySet<OperationId> = new Set<OperationId>([
   'addVideoToPlaylist',
+  'completeOidcSignIn',
+  'completePasskeySignIn',
   'createPlaylistByPut',
   'generateId',
   'regenerateApiKey',
+  'registerPasskey',
   'removeVideoFromPlaylist',
   'removeVideoFromPlaylistByPut',
   'takeQueueJob',
   'uploadVideoWithJsonp',
+  'useSignInLink',
 ])
 
 export function createCaller(transport: Transport, organisationId: string | undefined): Caller {

@@ -9,7 +9,8 @@ import type { ErrorCode } from './gen/contract.ts'
  * - `outdated_server`: the platform is older than this client and does not have the operation.
  * - `redirected`: the server redirects to another address.
  * - `server_error`: a proxy or the platform failed without a problem document.
- * - `encoding_failed`: the video of `waitUntilReady` cannot be encoded. `wait_timeout`: it is not ready in time.
+ * - `encoding_failed`: the video of `waitUntilReady` cannot be encoded. `wait_timeout`: it is not ready in time, or the
+ *   job of `waitUntilEnded` has not ended.
  * - `source_changed`: the file of an upload became shorter, or a stream cannot repeat lost bytes.
  *   `source_failed`: it cannot be read.
  * - `webhook_invalid`: a request is not a signed event. `webhook_expired`: its time is outside the tolerance.

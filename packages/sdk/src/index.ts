@@ -2,7 +2,7 @@ export type { Analytics } from './analytics.ts'
 export type { Arguments } from './caller.ts'
 export { type ClientErrorCode, type FieldError, VitascopeError } from './error.ts'
 export type { ErrorCode } from './gen/contract.ts'
-export type { Jobs } from './jobs.ts'
+export type { Job, Jobs, JobWaitOptions } from './jobs.ts'
 export type {
   CallArguments,
   CallOptions,
@@ -24,10 +24,11 @@ export {
   type PrivateKey,
   signPlaybackToken,
 } from './sign-playback-token.ts'
-export type { TransferOptions, UploadedVideo, UploadProgress } from './upload/tus-upload.ts'
+export { isUploadOver, type TransferOptions, type UploadedVideo, type UploadProgress } from './upload/tus-upload.ts'
 export { type TicketUploadOptions, type UploadOptions, uploadToTicket } from './upload/upload.ts'
 export type { UploadInput, UploadSource } from './upload/upload-source.ts'
 export { type VerifyOptions, verifyWebhook, type WebhookEvent, type WebhookHeaders } from './verify-webhook.ts'
 export type { Video, Videos, WaitOptions } from './videos.ts'
 export { Vitascope, type VitascopeOptions } from './vitascope.ts'
+export type { PollOptions } from './wait.ts'
 export type { Webhooks } from './webhooks.ts'

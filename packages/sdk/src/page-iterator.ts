@@ -1,10 +1,10 @@
 /** Query parameters of the next page. */
-export type PagePosition = Record<string, string>
+export type PageQuery = Record<string, string>
 
 interface LoadedPage<Page> {
   page: Page
   /** Undefined on the last page. */
-  next: PagePosition | undefined
+  next: PageQuery | undefined
 }
 
 /**
@@ -34,16 +34,16 @@ export type ItemOf<Page> = Page extends readonly (infer Item)[]
 const DEFAULT_MAX_ITEMS = 1_000
 
 export function toPageIterator<Item, Page>(
-  load: (position: PagePosition | undefined) => Promise<LoadedPage<Page>>,
+  load: (query: PageQuery | undefined) => Promise<LoadedPage<Page>>,
   itemsOf: (page: Page) => readonly Item[],
 ): PageIterator<Item, Page> {
   async function* pages(): AsyncGenerator<Page, void, undefined> {
-    let position: PagePosition | undefined
+    let query: PageQuery | undefined
     do {
-      const { page, next } = await load(position)
+      const { page, next } = await load(query)
       yield page
-      position = next
-    } while (position !== undefined)
+      query = next
+    } while (query !== undefined)
   }
   async function* items(): AsyncGenerator<Item, void, undefined> {
     for await (const page of pages()) yield* itemsOf(page)
@@ -73,7 +73,7 @@ export function listItems<Item>(page: unknown): readonly Item[] {
  * Returns the query parameters of `rel="next"`. The origin and the path of the link are not used: they
  * are those of the platform behind a proxy.
  */
-export function readNextPage(link: string | null): PagePosition | undefined {
+export function readNextPage(link: string | null): PageQuery | undefined {
   const target = /<([^>]*)>\s*;[^,]*\brel="?next\b/.exec(link ?? '')?.[1]
   if (target === undefined || !target.includes('?')) return undefined
   return Object.fromEntries(new URLSearchParams(target.slice(target.indexOf('?'))))

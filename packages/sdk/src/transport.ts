@@ -17,7 +17,7 @@ export interface HttpRequest {
   /** Whether a request without a response is sent again. */
   isRepeatable: boolean
   /** Number of retries. Default: that of the transport. */
-  maxRetries?: number
+  maxRetries?: number | undefined
   /** Called with each response with a status of 2xx, before its body is read. */
   onResponse?: ((response: Response) => void) | undefined
 }

@@ -1,34 +1,24 @@
 import type { Caller } from './caller.ts'
-import { invalidArgument, VitascopeError } from './error.ts'
+import { VitascopeError } from './error.ts'
 import type { CallOptions, Payload, Query, Result, Schemas } from './operation.ts'
 import type { PageIterator } from './page-iterator.ts'
 import type { Transport } from './transport.ts'
 import type { UploadedVideo } from './upload/tus-upload.ts'
 import { type UploadOptions, uploadSource } from './upload/upload.ts'
 import { toUploadSource, type UploadInput, type UploadSource } from './upload/upload-source.ts'
-import { wait } from './wait.ts'
+import { type PollOptions, poll } from './wait.ts'
 
 /** A video of the platform. */
 export type Video = Schemas['Video']
 /** Opens the file of a path. Only the entry point of Node.js has one. */
 export type OpenFile = (path: string | URL) => Promise<UploadSource>
 
-export interface WaitOptions {
-  /** Milliseconds after which the wait fails with `wait_timeout`. Default: 3,600,000 (one hour). */
-  timeoutMs?: number
-  /** Milliseconds between two requests, at least 100. Default: 1,000, later up to 5,000. */
-  intervalMs?: number
+export interface WaitOptions extends PollOptions {
   /** `ready` waits for all files. `playable` returns as soon as `uri.hls` can be played. Default: `ready`. */
   until?: 'ready' | 'playable'
   /** Called with the video after each request, for example to show `status.progress`. */
   onProgress?: (video: Video) => void
-  signal?: AbortSignal
 }
-
-const DEFAULT_WAIT_MS = 3_600_000
-const FIRST_INTERVAL_MS = 1_000
-const MAX_INTERVAL_MS = 5_000
-const MIN_INTERVAL_MS = 100
 
 /** Videos: upload, read, change and delete. */
 export class Videos {
@@ -58,7 +48,8 @@ export class Videos {
    *
    * The upload continues after interruptions, for at most `maxOutageMs` without stored bytes. A stream
    * keeps at most 16 MiB in memory. To continue after a restart of the program, store the id of
-   * `onStart` and pass it as `uploadId` with the same source.
+   * `onStart` and pass it as `uploadId` with the same source. If the platform has removed that upload, which
+   * it does after a day without progress, the source is sent from its start, and `onStart` reports the new id.
    *
    * Throws `media_not_found`, `upload_too_large`, `quota_bytes`, `quota_minutes`, `too_many_uploads`, `source_changed`, or
    * `network_error` after `maxOutageMs`. Fails with the reason of the signal after an abort. The platform
@@ -82,33 +73,30 @@ export class Videos {
   }
 
   /**
-   * Waits until a video is encoded, and returns it. Throws `encoding_failed` with the code of the job
+   * Waits until a video is encoded, and returns it. A video stays ready while its source is replaced: wait with
+   * `jobs.waitUntilEnded` for that. Throws `encoding_failed` with the code of the job
    * in `detail`, `wait_timeout`, or `video_not_found`. A state that this version does not know
    * counts as active.
    */
   async waitUntilReady(videoId: string, options: WaitOptions = {}): Promise<Video> {
-    const { timeoutMs = DEFAULT_WAIT_MS, intervalMs, until = 'ready', onProgress = () => {}, signal } = options
-    if (intervalMs !== undefined && !(intervalMs >= MIN_INTERVAL_MS))
-      throw invalidArgument(`intervalMs must be at least ${MIN_INTERVAL_MS}.`)
-    const end = performance.now() + timeoutMs
-    for (let pauseMs = intervalMs ?? FIRST_INTERVAL_MS; ; pauseMs = intervalMs ?? Math.min(MAX_INTERVAL_MS, pauseMs * 1.5)) {
-      const video = await this.get(videoId, { signal })
-      onProgress(video)
-      const { status, code, progress } = video.status
-      if (status === 'ok' || (until === 'playable' && video.uri.hls !== '')) return video
-      if (status === 'failed') {
-        throw new VitascopeError(`The video ${videoId} cannot be encoded (code ${code}).`, {
-          code: 'encoding_failed',
-          detail: `code ${code}; see the error codes of jobs`,
-        })
-      }
-      if (performance.now() + pauseMs > end) {
-        throw new VitascopeError(`The video ${videoId} is not ready after ${timeoutMs} ms (${status}, ${progress} %).`, {
-          code: 'wait_timeout',
-        })
-      }
-      await wait(pauseMs, signal)
-    }
+    const { until = 'ready', onProgress = () => {}, ...polling } = options
+    return poll(
+      () => this.get(videoId, { signal: polling.signal }),
+      (video) => {
+        onProgress(video)
+        const { status, code } = video.status
+        if (status === 'failed') {
+          throw new VitascopeError(`The video ${videoId} cannot be encoded (code ${code}).`, {
+            code: 'encoding_failed',
+            detail: `code ${code}; see the error codes of jobs`,
+          })
+        }
+        return status === 'ok' || (until === 'playable' && video.uri.hls !== '')
+      },
+      ({ status: { status, progress } }, timeoutMs) =>
+        `The video ${videoId} is not ready after ${timeoutMs} ms (${status}, ${progress} %).`,
+      polling,
+    )
   }
 
   /** Returns a video. Throws `video_not_found`, or `video_expired` for a guest. */

@@ -220,6 +220,20 @@ describe('errors', () => {
     server.answer({ body: { uri: { hls: '' }, status: { status: 'encoding', progress: 0, code: 2 } } })
     expect(await errorOf(vitascope.videos.waitUntilReady('1', { timeoutMs: 0 }))).toMatchObject({ code: 'wait_timeout' })
   })
+
+  test('the wait for a job ends with the job, also if it failed', async () => {
+    const job = { job_id: '7', state: 'publishing', progress: 99 }
+    server.answer({ body: job }, { body: { ...job, state: 'failed' } })
+    const seen: string[] = []
+    const ended = await vitascope.jobs.waitUntilEnded('7', { intervalMs: 100, onProgress: ({ state }) => seen.push(state) })
+    expect([seen, ended.state]).toEqual([['publishing', 'failed'], 'failed'])
+    server.answer({ body: job })
+    expect(await errorOf(vitascope.jobs.waitUntilEnded('7', { timeoutMs: 0 }))).toMatchObject({
+      code: 'wait_timeout',
+      message: 'The job 7 has not ended after 0 ms (publishing, 99 %).',
+    })
+    expect(await errorOf(vitascope.jobs.waitUntilEnded('7', { intervalMs: 99 }))).toMatchObject({ code: 'invalid_argument' })
+  })
 })
 
 describe('retries', () => {
@@ -264,6 +278,7 @@ describe('retries', () => {
     ['a PATCH', () => vitascope.videos.update('1', {})],
     ['an addition to a playlist', () => vitascope.playlists.addVideo('1', '2')],
     ['a removal from a queue', () => vitascope.call('takeQueueJob')],
+    ['the use of a link', () => vitascope.call('useSignInLink', { payload: { link: 'a', password: 'a new password' } })],
   ])('%s is not repeated after a lost response', async (_, call) => {
     server.answer({ destroy: true })
     expect((await errorOf(call())).code).toBe('network_error')

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { extendTimeout } from '@vitascope/testing'
-import { type UploadInput, type UploadProgress, uploadToTicket, Vitascope } from '../src/node.ts'
+import { isUploadOver, type UploadInput, type UploadProgress, uploadToTicket, Vitascope, VitascopeError } from '../src/node.ts'
 
 const SIZE = 5_000_003
 const BYTES = Uint8Array.from({ length: SIZE }, (_, index) => (index * 31 + (index >> 8)) % 251)
@@ -232,7 +232,10 @@ describe('interruptions', () => {
     }
     const rejection = { code: 'quota_bytes', status: 413, detail: 'the quota is used up' }
     await expect(vitascope.videos.upload(file)).rejects.toMatchObject(rejection)
-    await expect(vitascope.videos.upload(file, { uploadId: 'u-1' })).rejects.toMatchObject(rejection)
+    const error = await vitascope.videos.upload(file, { uploadId: 'u-1' }).catch((reason: unknown) => reason)
+    expect(error).toMatchObject(rejection)
+    expect([isUploadOver(error), isUploadOver(new VitascopeError('x', { code: 'network_error' }))]).toEqual([true, false])
+    expect(server.created).toBe(1)
   })
 
   test('an abort ends it, and another call continues with its id', async () => {
@@ -248,11 +251,37 @@ describe('interruptions', () => {
     await expect(call).rejects.toThrow('stopped')
     const stored = server.stored.length
     expect(stored).toBeGreaterThan(0)
+    let offsetRequests = 0
+    server.fault = (request, response) => {
+      if (request.method !== 'HEAD' || offsetRequests++ > 0) return false
+      response.writeHead(503, { 'retry-after': '0' }).end()
+      return true
+    }
     const progress: number[] = []
     await vitascope.videos.upload(file, { uploadId, onProgress: ({ sentBytes }) => progress.push(sentBytes) })
-    expect(progress[0]).toBe(stored)
+    expect([progress[0], offsetRequests]).toEqual([stored, 2])
     expect(isStored()).toBe(true)
     expect(server.created).toBe(1)
+  })
+
+  test.each<[string, () => UploadInput]>([
+    ['file', () => file],
+    ['stream', () => createReadStream(file)],
+  ])('a %s whose upload the platform has removed is sent from its start, as a new upload', async (_, open) => {
+    server.fault = (request, response) => {
+      if (request.url !== '/v2/upload/tus/removed') return false
+      const body = JSON.stringify({ code: 'upload_not_found', request_id: 'r', detail: 'no upload', title: 'x', status: 404 })
+      response
+        .writeHead(404, { 'content-type': 'application/problem+json', 'x-request-id': 'r' })
+        .end(request.method === 'HEAD' ? undefined : body)
+      return true
+    }
+    const started: string[] = []
+    const video = await vitascope.videos.upload(open(), { uploadId: 'removed', onStart: (id) => started.push(id) })
+    expect(video).toEqual({ id: '42', job_id: '44' })
+    expect(isStored()).toBe(true)
+    expect(started).toEqual(['u-1'])
+    expect(server.methods.slice(0, 4)).toEqual(['HEAD', 'PATCH', 'POST', 'PATCH'])
   })
 
   test('it waits for a video that is created later', async () => {

@@ -27,21 +27,23 @@ export async function doctor(context: Context): Promise<boolean> {
 
 async function checkHealth({ url }: Context): Promise<Check[]> {
   const base = url.replace(/\/v2\/?$|\/+$/, '')
-  const began = Date.now()
-  const response = await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: Error) => error)
-  if (response instanceof Error) {
-    const cause = response.cause instanceof Error ? response.cause.message : response.message
-    return [{ check: 'connection', result: 'failed', detail: `${base} cannot be reached: ${cause}` }]
+  const startMs = Date.now()
+  let response: Response
+  let body: string
+  try {
+    response = await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    body = await response.text()
+  } catch (error) {
+    return [{ check: 'connection', result: 'failed', detail: `${base} cannot be reached: ${toMessage(error)}` }]
   }
-  const body = await response.text()
   const date = Date.parse(response.headers.get('date') ?? '')
-  const difference = Number.isNaN(date) ? 0 : Math.abs(date - (began + Date.now()) / 2) / 1_000
+  const difference = Number.isNaN(date) ? 0 : Math.abs(date - (startMs + Date.now()) / 2) / 1_000
   return [
-    { check: 'connection', result: 'ok', detail: `${base} in ${Date.now() - began} ms` },
+    { check: 'connection', result: 'ok', detail: `${base} in ${Date.now() - startMs} ms` },
     {
       check: 'services',
       result: response.ok ? 'ok' : 'failed',
-      detail: response.ok ? 'all are ready' : `the gateway answers ${response.status}: ${body.slice(0, 200).trim()}`,
+      detail: response.ok ? 'all are ready' : `the gateway returned status ${response.status}: ${body.slice(0, 200).trim()}`,
     },
     {
       check: 'clock',
@@ -61,7 +63,7 @@ async function checkKey({ vitascope, key }: Context): Promise<Check> {
   }
 }
 
-/** Loads the files of the newest video that can be played. */
+/** Counts the failed ones of the 20 newest videos, and loads the playlist of the newest public one of them. */
 async function checkMedia({ vitascope }: Context): Promise<Check[]> {
   try {
     const videos = await vitascope.videos.list({ sort_order: 'descending' }).toArray(20)
@@ -73,19 +75,24 @@ async function checkMedia({ vitascope }: Context): Promise<Check[]> {
     }
     const playable = videos.find(({ uri, visibility }) => uri.hls !== '' && visibility === 'public')
     if (!playable) return [encoding, { check: 'delivery', result: 'warning', detail: 'no public video to load' }]
-    const response = await fetch(playable.uri.hls, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-    const isPlaylist = response.ok && (await response.text()).startsWith('#EXTM3U')
-    const isDenied = response.status === 401 || response.status === 403
-    return [
-      encoding,
-      {
-        check: 'delivery',
-        result: isPlaylist ? 'ok' : isDenied ? 'warning' : 'failed',
-        detail: isPlaylist ? playable.uri.hls : `${playable.uri.hls} answers ${response.status}`,
-      },
-    ]
+    return [encoding, await checkDelivery(playable.uri.hls)]
   } catch (error) {
     return [{ check: 'videos', result: 'failed', detail: toMessage(error) }]
+  }
+}
+
+async function checkDelivery(playlistUrl: string): Promise<Check> {
+  try {
+    const response = await fetch(playlistUrl, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const isPlaylist = response.ok && (await response.text()).startsWith('#EXTM3U')
+    const isDenied = response.status === 401 || response.status === 403
+    return {
+      check: 'delivery',
+      result: isPlaylist ? 'ok' : isDenied ? 'warning' : 'failed',
+      detail: isPlaylist ? playlistUrl : `${playlistUrl} returned status ${response.status}${response.ok ? ', but no playlist' : ''}`,
+    }
+  } catch (error) {
+    return { check: 'delivery', result: 'failed', detail: `${playlistUrl} cannot be loaded: ${toMessage(error)}` }
   }
 }
 

@@ -1,11 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import type { Job } from '@vitascope/sdk'
 import type { Context } from '../context.ts'
 import { formatBar, printObject } from '../output.ts'
 
-type Job = Awaited<ReturnType<Context['vitascope']['jobs']['get']>>
-
 const INTERVAL_MS = 1_000
-const ENDED: ReadonlySet<string> = new Set(['ok', 'failed', 'cancelled'])
 
 export async function showJob(jobId: string, { vitascope, output }: Context): Promise<void> {
   printJob(await vitascope.jobs.get(jobId), output)
@@ -13,15 +10,14 @@ export async function showJob(jobId: string, { vitascope, output }: Context): Pr
 
 /** Follows a job until it ends. Returns true if it succeeded. */
 export async function watchJob(jobId: string, { vitascope, output, signal }: Context): Promise<boolean> {
-  for (;;) {
-    const job = await vitascope.jobs.get(jobId)
-    output.status(`job ${jobId}  ${job.state}  ${formatBar(job.progress / 100)}`)
-    if (ENDED.has(job.state)) {
-      printJob(job, output)
-      return job.state === 'ok'
-    }
-    await delay(INTERVAL_MS, undefined, { signal })
-  }
+  const job = await vitascope.jobs.waitUntilEnded(jobId, {
+    timeoutMs: Number.POSITIVE_INFINITY,
+    intervalMs: INTERVAL_MS,
+    signal,
+    onProgress: ({ state, progress }) => output.status(`job ${jobId}  ${state}  ${formatBar(progress / 100)}`),
+  })
+  printJob(job, output)
+  return job.state === 'ok'
 }
 
 export async function cancelJob(jobId: string, { vitascope, output }: Context): Promise<void> {

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { VitascopeError } from '@vitascope/sdk'
+import { isUploadOver, type UploadedVideo } from '@vitascope/sdk'
 import { type Context, UsageError } from '../context.ts'
 import { formatBar, formatBytes, printRows } from '../output.ts'
 import { readJson, writeJson } from '../settings.ts'
@@ -46,10 +46,17 @@ async function uploadOne(file: string, { title, visibility, replace: mediaId, wa
   const options = { signal, title, visibility, mediaId }
   const upload = await (isUrl(file) ? vitascope.videos.upload(new URL(file), options) : uploadFile(file, options, context))
   if (!wait) return upload.id
-  await vitascope.videos.waitUntilReady(upload.id, {
+  const showProgress = (progress: number) => output.status(`${basename(file)}  encoding ${formatBar(progress / 100)}`)
+  if (mediaId === undefined || upload.job_id === '') {
+    await vitascope.videos.waitUntilReady(upload.id, { signal, onProgress: ({ status }) => showProgress(status.progress) })
+    return upload.id
+  }
+  // The old files play meanwhile, so the video is ready all the time.
+  const { job_id, state, error } = await vitascope.jobs.waitUntilEnded(upload.job_id, {
     signal,
-    onProgress: ({ status }) => output.status(`${basename(file)}  encoding ${formatBar(status.progress / 100)}`),
+    onProgress: ({ progress }) => showProgress(progress),
   })
+  if (state !== 'ok') throw new Error(`job ${job_id} ${state}${error ? `: ${error.code} ${error.message}` : ''}`)
   return upload.id
 }
 
@@ -58,7 +65,7 @@ async function uploadFile(
   file: string,
   options: { signal: AbortSignal; mediaId: string | undefined },
   context: Context,
-): Promise<{ id: string }> {
+): Promise<UploadedVideo> {
   const { vitascope, output, env, url } = context
   const { size, mtimeMs } = await stat(file)
   const started = performance.now()
@@ -71,27 +78,27 @@ async function uploadFile(
   }
   const { [name]: known } = await readJson(store)
   let remembered: Promise<void> = Promise.resolve()
-  const run = (uploadId: string | undefined) =>
-    vitascope.videos.upload(file, {
-      ...options,
-      ...(uploadId !== undefined && { uploadId }),
-      onStart: (id) => {
-        remembered = remember(id)
-      },
-      onProgress({ sentBytes, totalBytes = size }) {
-        const rate = sentBytes / ((performance.now() - started) / 1_000)
-        output.status(`${basename(file)}  ${formatBar(sentBytes / totalBytes)}  ${formatBytes(totalBytes)}  ${formatBytes(rate)}/s`)
-      },
-    })
-  const video = await run(typeof known === 'string' ? known : undefined).catch((error: unknown) => {
-    // The earlier upload has expired.
-    if (typeof known === 'string' && error instanceof VitascopeError && (error.status === 404 || error.status === 410))
-      return run(undefined)
-    throw error
+  const uploaded = vitascope.videos.upload(file, {
+    ...options,
+    uploadId: typeof known === 'string' ? known : undefined,
+    onStart: (id) => {
+      remembered = remember(id)
+    },
+    onProgress({ sentBytes, totalBytes = size }) {
+      const rate = sentBytes / ((performance.now() - started) / 1_000)
+      output.status(`${basename(file)}  ${formatBar(sentBytes / totalBytes)}  ${formatBytes(totalBytes)}  ${formatBytes(rate)}/s`)
+    },
   })
-  await remembered
-  await remember(undefined)
-  return video
+  try {
+    const video = await uploaded
+    await remembered
+    await remember(undefined)
+    return video
+  } catch (error) {
+    await remembered
+    if (isUploadOver(error)) await remember(undefined)
+    throw error
+  }
 }
 
 async function listFiles(source: string): Promise<string[]> {

@@ -32,11 +32,12 @@ export interface TransferOptions {
 
 export interface TusTarget {
   transport: Transport
-  /** Path of an earlier upload, or undefined for a new one. */
+  /** Path of an earlier upload, or undefined for a new one. If it has been removed, a new one is created. */
   path: string | undefined
   /** Creates the upload and returns its path. */
   create: () => Promise<string>
-  onCreated: (path: string) => void
+  /** Called with the path of the upload that is continued or was created. */
+  onOpen: (path: string) => void
 }
 
 export const TUS = { 'tus-resumable': '1.0.0' }
@@ -65,11 +66,10 @@ interface State {
 export async function uploadByTus(target: TusTarget, source: UploadSource, options: TransferOptions): Promise<UploadedVideo> {
   const { transport } = target
   const { signal, onProgress = () => {}, maxOutageMs = DEFAULT_OUTAGE_MS } = options
-  const isResumed = target.path !== undefined
   requireBytes(source.size)
-  const path = target.path ?? (await target.create())
-  target.onCreated(path)
-  let state: State = isResumed ? await readState(transport, path, signal) : { offset: 0, video: undefined }
+  const { path, ...opened } = await openUpload(target, signal)
+  target.onOpen(path)
+  let state: State = opened
   let { size } = source
   let partBytes = FIRST_PART_BYTES
   let lastStoredMs = performance.now()
@@ -85,7 +85,7 @@ export async function uploadByTus(target: TusTarget, source: UploadSource, optio
       const { retryAfterSeconds = 0 } = lastError as VitascopeError
       await wait(Math.max(retryAfterSeconds * 1000, Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures++)), signal)
       try {
-        const next = await readState(transport, path, signal)
+        const next = await readState(transport, path, signal, 0)
         if (next.offset > state.offset) {
           lastStoredMs = performance.now()
           failures = 0
@@ -107,7 +107,7 @@ export async function uploadByTus(target: TusTarget, source: UploadSource, optio
         // All bytes are stored. The video does not exist yet while the catalogue is unavailable.
         if (performance.now() - lastStoredMs >= maxOutageMs) throw notCreatedYet()
         await wait(POLL_MS, signal)
-        state = await readState(transport, path, signal)
+        state = await readState(transport, path, signal, 0)
         continue
       }
       const { offset } = state
@@ -131,6 +131,18 @@ export async function uploadByTus(target: TusTarget, source: UploadSource, optio
   return state.video
 }
 
+/** Continues the earlier upload, or creates one if there is no earlier upload or the platform has removed it. */
+async function openUpload({ transport, path, create }: TusTarget, signal: AbortSignal | undefined): Promise<State & { path: string }> {
+  if (path !== undefined) {
+    try {
+      return { path, ...(await readState(transport, path, signal)) }
+    } catch (error) {
+      if (!(error instanceof VitascopeError && error.code === 'upload_not_found')) throw error
+    }
+  }
+  return { path: await create(), offset: 0, video: undefined }
+}
+
 interface Part {
   path: string
   part: Uint8Array<ArrayBuffer> | Blob
@@ -152,11 +164,11 @@ function sendPart(transport: Transport, { path, part, offset, total, signal }: P
 }
 
 /**
- * Requests the offset of an upload. If the platform rejects the HEAD request, its response has no body and so no
+ * Requests the offset of an upload, by default with the retries of the transport. If the platform rejects the HEAD request, its response has no body and so no
  * reason. An empty part is then sent, because the response to it contains the reason.
  */
-async function readState(transport: Transport, path: string, signal: AbortSignal | undefined): Promise<State> {
-  const request = { method: 'HEAD', path, operation: 'uploads by tus', headers: TUS, signal, isRepeatable: true, maxRetries: 0 }
+async function readState(transport: Transport, path: string, signal: AbortSignal | undefined, maxRetries?: number): Promise<State> {
+  const request = { method: 'HEAD', path, operation: 'uploads by tus', headers: TUS, signal, isRepeatable: true, maxRetries }
   try {
     return await transport.send(request, toState)
   } catch (error) {
@@ -181,6 +193,17 @@ function nextPartBytes(partBytes: number, milliseconds: number): number {
   const bytes = (partBytes * PART_TARGET_MS) / Math.max(milliseconds, 1)
   const next = Math.min(Math.max(bytes, partBytes / 2), partBytes * 2)
   return Math.round(Math.min(Math.max(next, MIN_PART_BYTES), MAX_PART_BYTES))
+}
+
+/** Statuses of rejections that can end while an upload exists: of the key or session, and of limits. */
+const LATER_POSSIBLE = new Set([401, 403, 408, 423, 429])
+
+/**
+ * Returns true if an upload that failed with this error cannot be continued, so that its id is useless. After other
+ * errors, such as `network_error`, `uploadId` continues it.
+ */
+export function isUploadOver(error: unknown): boolean {
+  return error instanceof VitascopeError && error.status >= 400 && error.status < 500 && !LATER_POSSIBLE.has(error.status)
 }
 
 function isTemporary(error: unknown): boolean {

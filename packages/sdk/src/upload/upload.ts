@@ -20,9 +20,16 @@ export interface UploadOptions extends TransferOptions {
   mediaId?: string | undefined
   /** Required with a system key. Default: `organisationId` of the client, or the organisation of the key. */
   organisationId?: string | undefined
-  /** Continues the upload with this id, which `onStart` has reported. The source must be the same. */
+  /**
+   * Continues the upload with this id, which `onStart` has reported. The source must be the same. If the
+   * platform has removed the upload, the source is sent from its start as a new upload. The platform
+   * removes an upload after a day without progress.
+   */
   uploadId?: string | undefined
-  /** Called with the id of the upload before the first byte is sent. Store it to continue after a restart. */
+  /**
+   * Called once with the id of the upload before the first byte is sent. Store it to continue after a
+   * restart. With `uploadId`, it is another id if a new upload was created.
+   */
   onStart?: ((uploadId: string) => void) | undefined
 }
 
@@ -53,7 +60,7 @@ export async function uploadSource(
         transport,
         path: uploadId === undefined ? undefined : `${UPLOADS}/${encodeURIComponent(uploadId)}`,
         create: async () => `${UPLOADS}/${encodeURIComponent(await createUpload(transport, endpoint, source, metadata, signal))}`,
-        onCreated: (path) => onStart?.(decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))),
+        onOpen: (path) => onStart?.(decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))),
       },
       source,
       options,
@@ -92,13 +99,16 @@ export async function uploadToTicket(
     return path
   }
   try {
-    return await uploadByTus({ transport, path: undefined, create, onCreated: () => {} }, source, options)
+    return await uploadByTus({ transport, path: undefined, create, onOpen: () => {} }, source, options)
   } finally {
     await source.close()
   }
 }
 
-/** Creates an upload and returns its id. */
+/**
+ * Creates an upload and returns its id. A request that is repeated after a lost response returns the upload of the first
+ * one, because both have the same `Idempotency-Key`.
+ */
 async function createUpload(
   transport: Transport,
   path: string,
