@@ -14,12 +14,16 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 600,
     rolldownOptions: {
-      // Libraries of most pages are smaller in two files than in many.
+      // Libraries of most pages are smaller in two files than in many. The first page has no conflicts of two people.
       output: {
         codeSplitting: {
           groups: [
             { name: 'libraries', test: /node_modules\/(react|react-dom|scheduler|i18next|react-i18next|@tanstack)\// },
-            { name: 'components', test: /node_modules\/(@mantine|@floating-ui)\/|src\/layout\//, minShareCount: 8 },
+            {
+              name: 'components',
+              test: /node_modules\/(@mantine|@floating-ui)\/|src\/layout\/(?!conflict|merge|use-merged)/,
+              minShareCount: 8,
+            },
           ],
         },
       },

@@ -3,12 +3,19 @@ import type { ComponentType } from 'react'
 import { ErrorPage, NotFoundPage } from './layout/error-page.tsx'
 import { lazyPart } from './layout/lazy-part.tsx'
 import { LoadingState } from './layout/query-state.tsx'
+import { restrictPage } from './layout/restrict-page.tsx'
 import { SignedInShell } from './layout/signed-in-shell.tsx'
 import { readLibrarySearch } from './library/library-search.ts'
 import { SignInRoute } from './sign-in/sign-in-route.tsx'
 import { readVideoSearch } from './video/video-search.ts'
 
 const lazyPage = <Props extends object>(load: () => Promise<ComponentType<Props>>) => lazyPart(load, { Loading: LoadingState })
+
+/** Page for users who manage their organisation. */
+const managerPage = (load: () => Promise<ComponentType>) => restrictPage(lazyPage(load), ({ mayManageUsers }) => mayManageUsers)
+
+/** Page for system users. */
+const systemPage = (load: () => Promise<ComponentType>) => restrictPage(lazyPage(load), ({ isSystem }) => isSystem)
 
 const rootRoute = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: ErrorPage })
 
@@ -71,7 +78,7 @@ const analyticsRoute = createRoute({
 const webhooksRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks',
-  component: lazyPage(() => import('./webhooks/webhooks-page.tsx').then(({ WebhooksPage }) => WebhooksPage)),
+  component: managerPage(() => import('./webhooks/webhooks-page.tsx').then(({ WebhooksPage }) => WebhooksPage)),
 })
 
 const formsRoute = createRoute({
@@ -83,31 +90,31 @@ const formsRoute = createRoute({
 const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
-  component: lazyPage(() => import('./audit/audit-page.tsx').then(({ AuditPage }) => AuditPage)),
+  component: managerPage(() => import('./audit/audit-page.tsx').then(({ AuditPage }) => AuditPage)),
 })
 
 const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
-  component: lazyPage(() => import('./keys/keys-page.tsx').then(({ KeysPage }) => KeysPage)),
+  component: systemPage(() => import('./keys/keys-page.tsx').then(({ KeysPage }) => KeysPage)),
 })
 
 const usersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/users',
-  component: lazyPage(() => import('./people/users-page.tsx').then(({ UsersPage }) => UsersPage)),
+  component: managerPage(() => import('./people/users-page.tsx').then(({ UsersPage }) => UsersPage)),
 })
 
 const organisationRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/organisation',
-  component: lazyPage(() => import('./organisation/organisation-page.tsx').then(({ OrganisationPage }) => OrganisationPage)),
+  component: managerPage(() => import('./organisation/organisation-page.tsx').then(({ OrganisationPage }) => OrganisationPage)),
 })
 
 const systemRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/system',
-  component: lazyPage(() => import('./system/system-frame.tsx').then(({ SystemFrame }) => SystemFrame)),
+  component: systemPage(() => import('./system/system-frame.tsx').then(({ SystemFrame }) => SystemFrame)),
 })
 
 const systemPages = [

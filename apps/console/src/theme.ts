@@ -15,7 +15,8 @@ export const theme = createTheme({
   respectReducedMotion: true,
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
   components: {
-    Badge: Badge.extend({ defaultProps: { variant: 'light' } }),
+    // The long texts of other columns of a table do not cut a badge.
+    Badge: Badge.extend({ defaultProps: { variant: 'light', miw: 'max-content' } }),
     // The element `header` of a dialog would be a second banner of the page. A plain object does not load the dialog.
     Modal: { defaultProps: { attributes: { header: { role: 'presentation' } } } },
   },

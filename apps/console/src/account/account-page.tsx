@@ -9,7 +9,9 @@ import { PageHeader } from '../layout/page-header.tsx'
 import { QueryState } from '../layout/query-state.tsx'
 import { chooseLanguage, LANGUAGES, type Language } from '../translation/start-translation.ts'
 import { describeBrowser } from './describe-browser.ts'
+import { DetailsSection } from './details-section.tsx'
 import { PasskeySection } from './passkey-section.tsx'
+import { PasswordSection } from './password-section.tsx'
 
 /** The user's own passkeys and sessions, and the language of the console. */
 export function AccountPage() {
@@ -34,6 +36,8 @@ export function AccountPage() {
           maw={260}
           onChange={(value) => value && void chooseLanguage(value as Language)}
         />
+        <DetailsSection />
+        <PasswordSection />
         <PasskeySection />
         <section>
           <Title order={2} size="h4">

@@ -1,9 +1,13 @@
 /** Browsers by a part of their `User-Agent`. Most contain the names of others, so that the order matters. */
 const BROWSERS = [
   ['Edg/', 'Edge'],
+  ['EdgA/', 'Edge'],
+  ['EdgiOS/', 'Edge'],
   ['OPR/', 'Opera'],
   ['Firefox/', 'Firefox'],
+  ['FxiOS/', 'Firefox'],
   ['Chrome/', 'Chrome'],
+  ['CriOS/', 'Chrome'],
   ['Safari/', 'Safari'],
 ] as const
 const SYSTEMS = [

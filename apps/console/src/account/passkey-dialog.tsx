@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
 import { ErrorAlert } from '../layout/error-alert.tsx'
+import { useReturnFocus } from '../layout/use-return-focus.ts'
 
 interface Props {
   title: string
@@ -20,6 +21,7 @@ interface Props {
 export function PasskeyDialog({ title, submit, name: present, save, onSaved, close }: Props) {
   const { t } = useTranslation()
   const [name, setName] = useState(present ?? '')
+  useReturnFocus()
   const store = useMutation({
     mutationFn: async () => {
       await save(name)

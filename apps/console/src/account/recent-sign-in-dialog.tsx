@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { canUsePasskeys } from '../api/passkey.ts'
 import { SESSION_KEY, useSession } from '../api/session.tsx'
 import { notifyError } from '../layout/notify.ts'
+import { useReturnFocus } from '../layout/use-return-focus.ts'
 import { PasskeyButton } from '../sign-in/passkey-button.tsx'
 import { SignInForm } from '../sign-in/sign-in-form.tsx'
 
@@ -20,6 +21,7 @@ export function RecentSignInDialog({ onSignedIn, close }: Props) {
   const { t } = useTranslation()
   const { api, user } = useSession()
   const queryClient = useQueryClient()
+  useReturnFocus()
   const readSession = () => queryClient.getQueryData<Result<'getOwnSession'> | null>(SESSION_KEY)
   const [old] = useState(readSession)
   const continueWithSession = async () => {

@@ -6,6 +6,8 @@ import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { QueryState } from '../layout/query-state.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { analyticsTexts } from '../translation/english/analytics.ts'
 import { Audience } from './audience.tsx'
 import { DayChart } from './day-chart.tsx'
 import { Figures, sumWatched } from './figures.tsx'
@@ -13,6 +15,8 @@ import { MinuteChart } from './minute-chart.tsx'
 import { OrganisationQuality } from './organisation-quality.tsx'
 import { PeriodSelect, periodOf } from './period.tsx'
 import { VideoRanking } from './video-ranking.tsx'
+
+addEnglish(analyticsTexts)
 
 const TOP_VIDEOS = 10
 const LIVE_INTERVAL_MS = 10_000
@@ -53,7 +57,7 @@ export function AnalyticsPage() {
           href={`/v2/analytics/export/${organisationId}?${new URLSearchParams({ ...period, format: 'csv' })}`}
           leftSection={<IconDownload size={16} aria-hidden="true" />}
         >
-          {t('analytics.export')}
+          {t('common.export')}
         </Button>
       </PageHeader>
       <QueryState query={report}>

@@ -1,4 +1,5 @@
 import { useTranslation } from 'react-i18next'
+import { languageName } from './language-name.ts'
 
 const PRODUCTS: Readonly<Record<string, string>> = {
   ...{ chrome: 'Chrome', edge: 'Edge', firefox: 'Firefox', opera: 'Opera', safari: 'Safari', samsung: 'Samsung Internet' },
@@ -9,12 +10,11 @@ const DEVICES = ['desktop', 'phone', 'tablet', 'tv'] as const
 /** Returns a function that returns the name of a value of analytics in the language of the console. */
 export function useValueName(): (dimension: string, value: string) => string {
   const { t, i18n } = useTranslation()
-  const find = (type: 'region' | 'language', code: string) =>
-    new Intl.DisplayNames([i18n.language], { type, fallback: 'code' }).of(code) ?? code
+  const countryName = (code: string) => new Intl.DisplayNames([i18n.language], { type: 'region', fallback: 'code' }).of(code) ?? code
   return (dimension, value) => {
     if (value === '') return t(dimension === 'referrer' ? 'analytics.values.direct' : 'analytics.values.unknown')
-    if (dimension === 'languages' || dimension === 'subtitles') return find('language', value)
-    if (dimension === 'country') return find('region', value)
+    if (dimension === 'languages' || dimension === 'subtitles') return languageName(value, i18n.language)
+    if (dimension === 'country') return countryName(value)
     if (value === 'other') return t('analytics.values.other')
     const device = DEVICES.find((name) => name === value)
     if (dimension === 'device' && device) return t(`analytics.values.${device}`)

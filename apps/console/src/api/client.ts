@@ -1,4 +1,6 @@
 import { Vitascope, VitascopeError } from '@vitascope/sdk'
+import { translateFieldMessage } from '../translation/field-message.ts'
+import { valueLabel } from '../translation/value-label.ts'
 
 /** Client without an organisation, for signing in. All requests have the cookie of the session, if there is one. */
 export const guestClient = new Vitascope({ url: location.origin, credentials: 'same-origin' })
@@ -36,16 +38,27 @@ export function isConflict(error: unknown): boolean {
   return error instanceof VitascopeError && error.code === 'record_changed'
 }
 
-/** Returns one sentence for people. */
+/** Returns one sentence for people, in the language of the console if there is a text for the code of the error. */
 export function toMessage(error: unknown): string {
-  if (error instanceof VitascopeError && error.fields.length > 0) {
-    return error.fields.map(({ field, message }) => `${field}: ${message}`).join('; ')
-  }
-  return error instanceof VitascopeError ? error.detail : error instanceof Error ? error.message : String(error)
+  if (!(error instanceof VitascopeError)) return error instanceof Error ? error.message : String(error)
+  if (error.fields.length > 0)
+    return error.fields.map(({ field, message }) => `${fieldLabel(field)}: ${translateFieldMessage(message)}`).join('; ')
+  return valueLabel('errorCodes', error.code, error.detail.charAt(0).toUpperCase() + error.detail.slice(1))
 }
+
+/** Returns the name of a field such as `security.allowed_ips[0]`: that of its list, or of the object that contains it. */
+function fieldLabel(field: string): string {
+  const names = field.replace(/\[\d+\]/g, '').split('.')
+  return valueLabel('fields', names.at(-1) ?? '', valueLabel('fields', names[0] ?? '', field))
+}
+
+/** Codes of errors about one field that the platform does not name. */
+const FIELD_OF_CODE: Readonly<Record<string, string>> = { email_taken: 'email' }
 
 /** Returns the message for a field of a form, or undefined if the error is not about that field. */
 export function fieldMessage(error: unknown, field: string): string | undefined {
   if (!(error instanceof VitascopeError)) return undefined
-  return error.fields.find((entry) => entry.field === field || entry.field.startsWith(`${field}[`))?.message
+  if (FIELD_OF_CODE[error.code] === field) return toMessage(error)
+  const found = error.fields.find((entry) => entry.field === field || entry.field.startsWith(`${field}[`))
+  return found && translateFieldMessage(found.message)
 }

@@ -1,6 +1,10 @@
 import type { Result, Vitascope } from '@vitascope/sdk'
 import i18next from 'i18next'
+import { addEnglish } from '../translation/add-english.ts'
+import { passkeyTexts } from '../translation/english/passkeys.ts'
 import { guestClient } from './client.ts'
+
+addEnglish(passkeyTexts)
 
 /**
  * Returns whether pages at this address can use passkeys. Browsers offer none to pages without https, except on localhost,

@@ -1,10 +1,11 @@
 import { Button, Center, Table } from '@mantine/core'
+import { IconHistory } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { Vitascope } from '@vitascope/sdk'
 import { useTranslation } from 'react-i18next'
 import { formatTime } from '../layout/format.ts'
 import { ListTable } from '../layout/list-table.tsx'
-import { FailedState, LoadingState } from '../layout/query-state.tsx'
+import { EmptyState, FailedState, LoadingState } from '../layout/query-state.tsx'
 
 const PAGE_SIZE = 50
 
@@ -27,15 +28,15 @@ export function AuditList({ api, filter, names }: { api: Vitascope; filter: Audi
     getNextPageParam: ({ next }) => next || undefined,
   })
   const rows = entries.data?.pages.flatMap((page) => page.entries) ?? []
+  const retry = () => void (entries.isFetchNextPageError ? entries.fetchNextPage() : entries.refetch())
   return (
     <>
       {entries.isPending && <LoadingState />}
-      {entries.isError && <FailedState error={entries.error} retry={() => void entries.refetch()} />}
-      {entries.data && (
-        <ListTable
-          columns={[t('webhooks.time'), t('audit.user'), t('audit.action'), t('audit.object'), t('account.address')]}
-          minWidth={720}
-        >
+      {entries.data && rows.length === 0 && !entries.hasNextPage && (
+        <EmptyState icon={<IconHistory size={28} />} title={t('audit.none')} text={t('audit.noneText')} />
+      )}
+      {rows.length > 0 && (
+        <ListTable columns={[t('common.time'), t('audit.user'), t('audit.action'), t('audit.object'), t('account.address')]} minWidth={720}>
           {rows.map(({ request_id, time, user_id, action, object: changed, address }) => (
             <Table.Tr key={`${request_id} ${action}`}>
               <Table.Td className="no-wrap">{formatTime(time)}</Table.Td>
@@ -47,7 +48,8 @@ export function AuditList({ api, filter, names }: { api: Vitascope; filter: Audi
           ))}
         </ListTable>
       )}
-      {entries.hasNextPage && (
+      {entries.isError && <FailedState error={entries.error} retry={retry} />}
+      {entries.hasNextPage && !entries.isError && (
         <Center mt="md">
           <Button variant="default" loading={entries.isFetchingNextPage} onClick={() => void entries.fetchNextPage()}>
             {t('audit.more')}

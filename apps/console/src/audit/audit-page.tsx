@@ -8,6 +8,7 @@ import { PageHeader } from '../layout/page-header.tsx'
 import { AuditList } from './audit-list.tsx'
 
 const FILTER_DELAY_MS = 300
+const MAX_PATH_LENGTH = 1_000
 
 /** Writes of the organisation, the newest first. */
 export function AuditPage() {
@@ -25,6 +26,7 @@ export function AuditPage() {
         placeholder="/v2/video/42"
         maw={420}
         mb="md"
+        maxLength={MAX_PATH_LENGTH}
         value={path}
         onChange={(event) => setPath(event.currentTarget.value)}
       />

@@ -1,12 +1,16 @@
-import { Button, Modal, Stack, Switch, Textarea, TextInput } from '@mantine/core'
+import { Button, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
+import { FormDialog } from '../layout/form-dialog.tsx'
 import { bindTexts } from '../layout/form-values.ts'
-import { notifyError } from '../layout/notify.ts'
+import { notifyError, notifySuccess } from '../layout/notify.ts'
 
-const EMPTY = { reference: '', primary_text: '', button_text: '', capture_names: true, capture_company_name: false, gated: false }
+const EMPTY = {
+  ...{ reference: '', primary_text: '', button_text: '', opt_in_message: '' },
+  ...{ capture_names: true, capture_company_name: false, capture_opt_in: false, gated: false },
+}
 
 /** Creates a contact form. */
 export function AddForm({ close }: { close: () => void }) {
@@ -15,9 +19,13 @@ export function AddForm({ close }: { close: () => void }) {
   const queryClient = useQueryClient()
   const [form, setForm] = useState(EMPTY)
   const add = useMutation({
-    mutationFn: () => api.call('createContactForm', { payload: { ...form, organisation_id: organisationId } }),
+    mutationFn: () => {
+      const opt_in_message = form.capture_opt_in ? form.opt_in_message : ''
+      return api.call('createContactForm', { payload: { ...form, opt_in_message, organisation_id: organisationId } })
+    },
     async onSuccess() {
       await queryClient.invalidateQueries({ queryKey: ['forms'] })
+      notifySuccess(t('common.saved'))
       close()
     },
     onError: notifyError,
@@ -27,26 +35,37 @@ export function AddForm({ close }: { close: () => void }) {
     add.mutate()
   }
   const text = bindTexts(form, setForm, add.error)
-  const toggle = (field: 'capture_names' | 'capture_company_name' | 'gated') => ({
+  const toggle = (field: 'capture_names' | 'capture_company_name' | 'capture_opt_in' | 'gated') => ({
     checked: form[field],
     onChange: ({ currentTarget: { checked } }: { currentTarget: { checked: boolean } }) =>
       setForm((before) => ({ ...before, [field]: checked })),
   })
   return (
-    <Modal opened onClose={close} title={t('forms.add')} centered closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <FormDialog title={t('forms.add')} isChanged={form !== EMPTY} close={close}>
       <form onSubmit={submit}>
         <Stack>
-          <TextInput label={t('forms.reference')} description={t('forms.referenceHelp')} required data-autofocus {...text('reference')} />
-          <Textarea label={t('forms.text')} autosize minRows={2} required {...text('primary_text')} />
-          <TextInput label={t('forms.button')} required {...text('button_text')} />
+          <TextInput
+            label={t('forms.reference')}
+            description={t('forms.referenceHelp')}
+            required
+            data-autofocus
+            maxLength={255}
+            {...text('reference')}
+          />
+          <Textarea label={t('forms.text')} autosize minRows={2} required maxLength={1_000} {...text('primary_text')} />
+          <TextInput label={t('forms.button')} required maxLength={100} {...text('button_text')} />
           <Switch label={t('forms.names')} {...toggle('capture_names')} />
           <Switch label={t('forms.companies')} {...toggle('capture_company_name')} />
+          <Switch label={t('forms.consents')} {...toggle('capture_opt_in')} />
+          {form.capture_opt_in && (
+            <Textarea label={t('forms.consentText')} autosize minRows={2} required maxLength={1_000} {...text('opt_in_message')} />
+          )}
           <Switch label={t('forms.gated')} {...toggle('gated')} />
           <Button type="submit" loading={add.isPending}>
             {t('forms.add')}
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

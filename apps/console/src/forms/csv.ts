@@ -4,9 +4,9 @@ export function formatCsv(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row.map(quote).join(',')}\r\n`).join('')
 }
 
-/** Stores rows as a file of the browser. */
+/** Stores rows as a file of the browser. It begins with a byte order mark, without which Excel does not read it as UTF-8. */
 export function downloadCsv(name: string, rows: readonly (readonly string[])[]): void {
-  const url = URL.createObjectURL(new Blob([formatCsv(rows)], { type: 'text/csv' }))
+  const url = URL.createObjectURL(new Blob([`\uFEFF${formatCsv(rows)}`], { type: 'text/csv' }))
   const link = Object.assign(document.createElement('a'), { href: url, download: name })
   link.click()
   URL.revokeObjectURL(url)

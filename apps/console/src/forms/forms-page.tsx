@@ -9,7 +9,11 @@ import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { lazyPart } from '../layout/lazy-part.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { formTexts } from '../translation/english/forms.ts'
 import { Submissions } from './submissions.tsx'
+
+addEnglish(formTexts)
 
 /** The dialog is loaded when it is opened. */
 const AddForm = lazyPart(() => import('./add-form.tsx').then(({ AddForm }) => AddForm))
@@ -22,7 +26,7 @@ export function FormsPage() {
   const forms = useQuery({ queryKey: ['forms', organisationId], queryFn: ({ signal }) => api.call('listContactForms', { signal }) })
   return (
     <>
-      <PageHeader title={t('forms.title')}>
+      <PageHeader title={t('forms.title')} note={t('forms.note')}>
         <Button leftSection={<IconPlus size={18} aria-hidden="true" />} onClick={open}>
           {t('forms.add')}
         </Button>
@@ -59,7 +63,7 @@ function FormRow({ form }: { form: Schemas['ContactForm'] }) {
       <Text fw={600} className="page-title">
         {form.reference || form.primary_text || form.id}
       </Text>
-      <Text size="sm" c="dimmed">
+      <Text size="sm" c="dimmed" className="page-title">
         {form.primary_text}
       </Text>
       <Group gap="xs" mt="sm">

@@ -19,7 +19,7 @@ export function isActive({ state }: Pick<Schemas['ListedJob'], 'state'>): boolea
   return state === 'queued' || state === 'running'
 }
 
-/** Reads jobs and videos again after a job was retried or cancelled. */
+/** Reads jobs, and what they change, again after an upload or a change of a job. */
 export async function refreshJobs(queryClient: QueryClient): Promise<void> {
-  await Promise.all([JOBS_KEY, ['video'], ['videos'], ['usage']].map((queryKey) => queryClient.invalidateQueries({ queryKey })))
+  await Promise.all([JOBS_KEY, ['video'], ['videos'], ['media'], ['usage']].map((queryKey) => queryClient.invalidateQueries({ queryKey })))
 }

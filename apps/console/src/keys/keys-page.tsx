@@ -1,20 +1,25 @@
-import { Alert, Button, Modal, Select, Stack, Table, Text, TextInput } from '@mantine/core'
+import { Badge, Button, Group, Select, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconKey, IconPlus } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { IconKey, IconPlus, IconUsers } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Schemas } from '@vitascope/sdk'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { fieldMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
-import { CopyField } from '../layout/copy-field.tsx'
 import { formatTime } from '../layout/format.ts'
 import { ListTable } from '../layout/list-table.tsx'
-import { notifyError } from '../layout/notify.ts'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { keyTexts } from '../translation/english/keys.ts'
+import { AddKey } from './add-key.tsx'
+import { type KeyRecord, listGrantable, toKeyRecords } from './key-record.ts'
+import { KeyPermissions } from './permission-list.tsx'
+import { RotateKey } from './rotate-key.tsx'
 
-const PRESETS = ['admin', 'upload', 'playback', 'read'] as const
+addEnglish(keyTexts)
+
 /** Keys are secrets, so that a list shows only this many characters. */
 const SHOWN_CHARACTERS = 8
 
@@ -22,20 +27,64 @@ const SHOWN_CHARACTERS = 8
 export function KeysPage() {
   const { t } = useTranslation()
   const { api, user, organisationId } = useSession()
-  const queryClient = useQueryClient()
   const [isAdding, { open, close }] = useDisclosure(false)
-  const [owner, setOwner] = useState(user.user_id)
+  const [selectedId, setSelectedId] = useState(user.user_id)
   const users = useQuery({ queryKey: ['users', organisationId], queryFn: ({ signal }) => api.call('listUsers', { signal }) })
+  // The selected user may belong to another organisation than the one that is shown.
+  const owner = users.data?.find(({ user_id }) => user_id === selectedId) ?? users.data?.[0]
+  return (
+    <>
+      <PageHeader title={t('keys.title')}>
+        <Button leftSection={<IconPlus size={18} aria-hidden="true" />} disabled={owner === undefined} onClick={open}>
+          {t('keys.add')}
+        </Button>
+      </PageHeader>
+      {owner !== undefined && isAdding && <AddKey close={close} owner={owner.user_id} />}
+      <QueryState query={users}>
+        {(list) =>
+          owner === undefined ? (
+            <EmptyState icon={<IconUsers size={28} />} title={t('users.none')} />
+          ) : (
+            <>
+              <Select
+                label={t('keys.owner')}
+                data={list.map(({ user_id, first_name, last_name, email }) => ({
+                  value: user_id,
+                  label: `${first_name} ${last_name}`.trim() || email,
+                }))}
+                value={owner.user_id}
+                allowDeselect={false}
+                searchable
+                maw={320}
+                mb="lg"
+                onChange={(value) => value && setSelectedId(value)}
+              />
+              <KeyList owner={owner} />
+            </>
+          )
+        }
+      </QueryState>
+    </>
+  )
+}
+
+function KeyList({ owner }: { owner: Schemas['User'] }) {
+  const { t } = useTranslation()
+  const { api } = useSession()
+  const queryClient = useQueryClient()
+  /** The key that is being rotated. */
+  const [rotated, setRotated] = useState<KeyRecord>()
+  const { user_id, user_type } = owner
   const keys = useQuery({
-    queryKey: ['keys', owner],
+    queryKey: ['keys', user_id],
+    // Each read is an entry of the history.
+    refetchOnWindowFocus: false,
     queryFn: async ({ signal }) => {
-      const found = await api.call('listUserApiKeys', { path: { user_id: owner }, signal })
-      return Object.entries(found.acl).map(([key, facts]) => ({
-        key,
-        name: facts?.application_name ?? '',
-        expires: facts?.expires ?? '',
-        lastUsed: facts?.last_used ?? '',
-      }))
+      const [found, accessList] = await Promise.all([
+        api.call('listUserApiKeys', { path: { user_id }, signal }),
+        api.call('listAclResources', { signal }),
+      ])
+      return toKeyRecords(found.acl, { grantable: listGrantable(accessList, user_type), now: Date.now() })
     },
   })
   const revoke = async (api_key: string) => {
@@ -44,50 +93,15 @@ export function KeysPage() {
   }
   return (
     <>
-      <PageHeader title={t('keys.title')}>
-        <Button leftSection={<IconPlus size={18} aria-hidden="true" />} onClick={open}>
-          {t('keys.add')}
-        </Button>
-      </PageHeader>
-      <AddKey opened={isAdding} close={close} owner={owner} />
-      <Select
-        label={t('keys.owner')}
-        data={(users.data ?? [user]).map(({ user_id, first_name, last_name }) => ({ value: user_id, label: `${first_name} ${last_name}` }))}
-        value={owner}
-        allowDeselect={false}
-        searchable
-        maw={320}
-        mb="lg"
-        onChange={(value) => value && setOwner(value)}
-      />
+      {rotated && <RotateKey owner={user_id} record={rotated} close={() => setRotated(undefined)} />}
       <QueryState query={keys}>
         {(list) =>
           list.length === 0 ? (
             <EmptyState icon={<IconKey size={28} />} title={t('keys.none')} />
           ) : (
-            <ListTable columns={[t('common.name'), t('keys.lastUsed'), t('keys.expires')]} hasActions minWidth={760}>
-              {list.map(({ key, name, expires, lastUsed }) => (
-                <Table.Tr key={key}>
-                  <Table.Td>
-                    {name}
-                    <Text size="xs" c="dimmed" className="code-text">
-                      {key.slice(0, SHOWN_CHARACTERS)}…
-                    </Text>
-                  </Table.Td>
-                  <Table.Td className="no-wrap">{formatTime(lastUsed) || t('keys.neverUsed')}</Table.Td>
-                  <Table.Td className="no-wrap">{formatTime(expires) || t('keys.never')}</Table.Td>
-                  <Table.Td ta="right">
-                    <ConfirmButton
-                      size="xs"
-                      title={t('keys.revokeTitle')}
-                      text={t('keys.revokeText')}
-                      confirm={t('keys.revoke')}
-                      onConfirm={() => revoke(key)}
-                    >
-                      {t('keys.revoke')}
-                    </ConfirmButton>
-                  </Table.Td>
-                </Table.Tr>
+            <ListTable columns={[t('common.name'), t('keys.preset'), t('keys.lastUsed'), t('keys.expires')]} hasActions minWidth={960}>
+              {list.map((record) => (
+                <KeyRow key={record.key} record={record} rotate={() => setRotated(record)} revoke={() => revoke(record.key)} />
               ))}
             </ListTable>
           )
@@ -97,65 +111,42 @@ export function KeysPage() {
   )
 }
 
-function AddKey({ opened, close, owner }: { opened: boolean; close: () => void; owner: string }) {
+function KeyRow({ record, rotate, revoke }: { record: KeyRecord; rotate: () => void; revoke: () => Promise<void> }) {
   const { t } = useTranslation()
-  const { api } = useSession()
-  const queryClient = useQueryClient()
-  const [name, setName] = useState('')
-  const [preset, setPreset] = useState<(typeof PRESETS)[number]>('upload')
-  const add = useMutation({
-    mutationFn: () => api.call('createApiKey', { path: { user_id: owner }, payload: { application_name: name, preset } }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['keys'] }),
-    onError: notifyError,
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    add.mutate()
-  }
-  const end = () => {
-    add.reset()
-    setName('')
-    close()
-  }
-  const created = add.data
+  const { key, name, expires, isExpired, lastUsed, resources } = record
   return (
-    <Modal
-      opened={opened}
-      onClose={end}
-      title={created ? t('keys.new') : t('keys.add')}
-      centered
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
-      {created ? (
-        <Stack>
-          <Alert color="orange">{t('keys.newText')}</Alert>
-          <CopyField label={created.application_name} value={created.key} />
-          <Button onClick={end}>{t('common.close')}</Button>
-        </Stack>
-      ) : (
-        <form onSubmit={submit}>
-          <Stack>
-            <TextInput
-              label={t('common.name')}
-              required
-              data-autofocus
-              value={name}
-              error={fieldMessage(add.error, 'application_name')}
-              onChange={(event) => setName(event.currentTarget.value)}
-            />
-            <Select
-              label={t('keys.preset')}
-              data={PRESETS.map((value) => ({ value, label: t(`keys.presets.${value}`) }))}
-              value={preset}
-              allowDeselect={false}
-              onChange={(value) => setPreset(PRESETS.find((other) => other === value) ?? 'upload')}
-            />
-            <Button type="submit" loading={add.isPending}>
-              {t('keys.add')}
+    <Table.Tr>
+      <Table.Td>
+        {name}
+        <Text size="xs" c="dimmed" className="code-text">
+          {key.slice(0, SHOWN_CHARACTERS)}…
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <KeyPermissions record={record} />
+      </Table.Td>
+      <Table.Td className="no-wrap">{formatTime(lastUsed) || t('keys.neverUsed')}</Table.Td>
+      <Table.Td className="no-wrap">
+        {formatTime(expires) || t('keys.never')}
+        {isExpired && (
+          <Badge color="red" variant="light" ml="xs">
+            {t('keys.expired')}
+          </Badge>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          {/* The list has no name of a key without permissions. */}
+          {resources.length > 0 && (
+            <Button size="xs" variant="default" onClick={rotate}>
+              {t('keys.rotate')}
             </Button>
-          </Stack>
-        </form>
-      )}
-    </Modal>
+          )}
+          <ConfirmButton size="xs" title={t('keys.revokeTitle')} text={t('keys.revokeText')} confirm={t('keys.revoke')} onConfirm={revoke}>
+            {t('keys.revoke')}
+          </ConfirmButton>
+        </Group>
+      </Table.Td>
+    </Table.Tr>
   )
 }

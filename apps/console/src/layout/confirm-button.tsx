@@ -7,7 +7,7 @@ import { lazyPart } from './lazy-part.tsx'
 /** The dialog is loaded when it is opened. */
 const ConfirmDialog = lazyPart(() => import('./confirm-dialog.tsx').then(({ ConfirmDialog }) => ConfirmDialog))
 
-/** A button that does something only after a second confirmation. */
+/** Button that opens a dialog, in which the user confirms or cancels the action. */
 export function ConfirmButton({
   title,
   text,

@@ -2,6 +2,7 @@ import { Button, Group, Modal, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { notifyError } from './notify.ts'
+import { useReturnFocus } from './use-return-focus.ts'
 
 export interface Confirmation {
   title: string
@@ -15,6 +16,7 @@ export interface Confirmation {
 export function ConfirmDialog({ title, text, confirm, onConfirm, close }: Confirmation & { close: () => void }) {
   const { t } = useTranslation()
   const [isRunning, setRunning] = useState(false)
+  useReturnFocus()
   const run = async () => {
     setRunning(true)
     try {
@@ -32,7 +34,7 @@ export function ConfirmDialog({ title, text, confirm, onConfirm, close }: Confir
         <Button variant="default" onClick={close} data-autofocus>
           {t('common.cancel')}
         </Button>
-        <Button color="red" loading={isRunning} onClick={() => void run()}>
+        <Button color="red.9" loading={isRunning} onClick={() => void run()}>
           {confirm}
         </Button>
       </Group>

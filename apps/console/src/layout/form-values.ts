@@ -15,3 +15,8 @@ export function bindTexts<T extends object>(form: T, setForm: Dispatch<SetStateA
     onChange: ({ currentTarget: { value } }: Change) => setForm((before) => ({ ...before, [name]: value })),
   })
 }
+
+/** Returns a tag as the platform accepts it: without white space. */
+export function joinWords(tag: string): string {
+  return tag.trim().replaceAll(/\s+/g, '-')
+}

@@ -12,7 +12,17 @@ export function formatDuration(seconds: string | number): string {
 /** Returns a local date and time for a time of the API, which is in UTC without a zone. Empty for an empty text. */
 export function formatTime(text: string): string {
   if (text === '') return ''
-  return new Intl.DateTimeFormat(i18next.language, { dateStyle: 'medium', timeStyle: 'short' }).format(parseTime(text))
+  return formatDateTime(parseTime(text))
+}
+
+/** Returns a local date and time with seconds for a time of the API. */
+export function formatExactTime(text: string): string {
+  return new Intl.DateTimeFormat(i18next.language, { dateStyle: 'medium', timeStyle: 'medium' }).format(parseTime(text))
+}
+
+/** Returns the local date and time for milliseconds since 1970. */
+export function formatDateTime(ms: number): string {
+  return new Intl.DateTimeFormat(i18next.language, { dateStyle: 'medium', timeStyle: 'short' }).format(ms)
 }
 
 /** Returns the seconds from one time of the API to a later one. */
@@ -20,9 +30,9 @@ export function secondsBetween(start: string, end: string): number {
   return (parseTime(end) - parseTime(start)) / 1_000
 }
 
-/** Returns milliseconds since 1970 for a time of the API. */
-function parseTime(text: string): number {
-  return Date.parse(`${text.replace(' ', 'T')}Z`)
+/** Returns milliseconds since 1970 for a time of the API. Those of keys end in ` GMT`. */
+export function parseTime(text: string): number {
+  return Date.parse(`${text.replace(' GMT', '').replace(' ', 'T')}Z`)
 }
 
 /** Returns the local time of day for milliseconds since 1970. */

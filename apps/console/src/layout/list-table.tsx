@@ -1,11 +1,14 @@
 import { Table } from '@mantine/core'
-import type { ReactNode } from 'react'
+import type { CSSProperties, ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
 interface Props {
   /** Headings of the columns. */
   columns: readonly string[]
-  /** Adds a last column for buttons, whose heading only screen readers present. */
+  /**
+   * Adds a last column for buttons, whose heading only screen readers present. The column stays visible when the table
+   * scrolls sideways. On a telephone, each row is a card.
+   */
   hasActions?: boolean
   /** On a narrower screen, the table scrolls sideways. In pixels. */
   minWidth: number
@@ -18,7 +21,7 @@ interface Props {
 /** A table with headings. */
 export function ListTable({ columns, hasActions = false, minWidth, maxHeight, children }: Props) {
   const { t } = useTranslation()
-  return (
+  const table = (
     <Table.ScrollContainer
       minWidth={minWidth}
       // The keyboard scrolls a long table.
@@ -40,5 +43,13 @@ export function ListTable({ columns, hasActions = false, minWidth, maxHeight, ch
         <Table.Tbody>{children}</Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  )
+  if (!hasActions) return table
+  // The cells of a card have their headings by the style sheet.
+  const headings = Object.fromEntries(columns.map((column, index) => [`--column-${index + 1}`, JSON.stringify(column)]))
+  return (
+    <div className="action-table" style={headings as CSSProperties}>
+      {table}
+    </div>
   )
 }

@@ -1,9 +1,12 @@
 import { type ComponentType, useEffect, useState } from 'react'
 import { loadNotifications, onNotification } from './notify.ts'
 
-/** Shows messages in a corner of the page. */
+/** Width in pixels. With the margin on its left it fits into the navigation, which has 232. */
+const WIDTH = 216
+
+/** Shows messages at the bottom of the navigation, where they cover no buttons of the page. */
 export function NotificationArea() {
-  const [Area, setArea] = useState<ComponentType<{ position: 'top-right' }>>()
+  const [Area, setArea] = useState<ComponentType<{ position: 'bottom-left'; containerWidth: number }>>()
   useEffect(() => {
     // `notify.ts` reports a failure with the message that it could not show.
     const load = () =>
@@ -19,5 +22,5 @@ export function NotificationArea() {
       for (const event of ['pointerdown', 'keydown']) removeEventListener(event, load)
     }
   }, [])
-  return Area ? <Area position="top-right" /> : null
+  return Area ? <Area position="bottom-left" containerWidth={WIDTH} /> : null
 }

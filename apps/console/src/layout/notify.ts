@@ -33,7 +33,11 @@ function show(data: NotificationData & { message: string }): void {
   for (const listener of listeners) listener()
   const closeButtonProps = { 'aria-label': i18next.t('common.close') }
   loadNotifications().then(
-    ({ notifications }) => notifications.show({ ...data, closeButtonProps }),
+    ({ notifications }) => {
+      // A message is about the last action. Those of earlier actions would contradict it, and cover the page.
+      notifications.clean()
+      notifications.show({ ...data, closeButtonProps })
+    },
     // The browser has lost the connection before the library was loaded.
     () => alert(data.message),
   )

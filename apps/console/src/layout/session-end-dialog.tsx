@@ -4,16 +4,20 @@ import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { guestClient, isSignedOut } from '../api/client.ts'
 import { canUsePasskeys } from '../api/passkey.ts'
-import { SESSION_KEY, useSession } from '../api/session.tsx'
+import { showSession, useSession } from '../api/session.tsx'
 import { PasskeyButton } from '../sign-in/passkey-button.tsx'
+import { useHasProvider } from '../sign-in/provider-sign-in.ts'
 import { SignInForm } from '../sign-in/sign-in-form.tsx'
 import { ErrorAlert } from './error-alert.tsx'
+import { useReturnFocus } from './use-return-focus.ts'
 
 /** Lets the user sign in again, in front of the page. It can be left only by that. */
 export function SessionEndDialog({ onSignedIn }: { onSignedIn: () => void }) {
   const { t } = useTranslation()
   const { user } = useSession()
   const queryClient = useQueryClient()
+  const hasProvider = useHasProvider()
+  useReturnFocus()
   const end = () => {
     onSignedIn()
     void queryClient.invalidateQueries()
@@ -36,11 +40,11 @@ export function SessionEndDialog({ onSignedIn }: { onSignedIn: () => void }) {
           others={
             <>
               {canUsePasskeys() && <PasskeyButton variant="default" onSignedIn={end} />}
-              <ProviderTab onSignedIn={end} />
+              {hasProvider && <ProviderTab onSignedIn={end} />}
             </>
           }
         />
-        <Button variant="subtle" size="xs" onClick={() => queryClient.setQueryData(SESSION_KEY, null)}>
+        <Button variant="subtle" size="xs" onClick={() => showSession(queryClient, null)}>
           {t('signIn.otherUser')}
         </Button>
       </Stack>
@@ -69,7 +73,7 @@ function ProviderTab({ onSignedIn }: { onSignedIn: () => void }) {
   useEffect(() => {
     if (!found) return
     // Another user gets a page of its own.
-    queryClient.setQueryData(SESSION_KEY, found)
+    showSession(queryClient, found)
     if (found.user.user_id === user.user_id) onSignedIn()
   }, [found, user, queryClient, onSignedIn])
   return (

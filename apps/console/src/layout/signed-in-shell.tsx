@@ -31,19 +31,20 @@ import {
   IconWebhook,
 } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { useCallback, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { guestClient } from '../api/client.ts'
+import { guestClient, isSignedOut } from '../api/client.ts'
 import { onSessionEnd } from '../api/query-client.ts'
-import { SESSION_KEY, SessionProvider, useSession, useSessionQuery } from '../api/session.tsx'
+import { SessionProvider, storeSession, useSession, useSessionOfOtherTabs, useSessionQuery } from '../api/session.tsx'
 import icon from '../icon.svg'
 import { LazySignInPage } from '../sign-in/lazy-sign-in-page.tsx'
-import { UploadList } from '../upload/upload-list.tsx'
-import { UploadProvider } from '../upload/upload-provider.tsx'
+import { hasStoredUploads } from '../upload/stored-uploads.ts'
+import { UploadProvider, useUploads } from '../upload/upload-provider.tsx'
 import { lazyPart } from './lazy-part.tsx'
 import { notifyError } from './notify.ts'
 import { FailedState } from './query-state.tsx'
+import { LeaveGuard, useMayLeave } from './unsaved-changes.tsx'
 
 /** Frame of all pages for users who have signed in. Others sign in at the same address. */
 export function SignedInShell() {
@@ -61,7 +62,9 @@ export function SignedInShell() {
   return (
     <SessionProvider user={session.data.user} key={session.data.user.user_id}>
       <UploadProvider>
-        <Shell />
+        <LeaveGuard>
+          <Shell />
+        </LeaveGuard>
       </UploadProvider>
     </SessionProvider>
   )
@@ -102,10 +105,19 @@ function Shell() {
       <AppShell.Main id="content" tabIndex={-1}>
         <Outlet />
       </AppShell.Main>
-      <UploadList />
+      <Uploads />
       <SessionEnd />
     </AppShell>
   )
+}
+
+/** The list is loaded when there are uploads. */
+const UploadList = lazyPart(() => import('../upload/upload-list.tsx').then(({ UploadList }) => UploadList))
+
+function Uploads() {
+  const { items } = useUploads()
+  const [hasStored] = useState(hasStoredUploads)
+  return hasStored || items.length > 0 ? <UploadList /> : null
 }
 
 function Navigation() {
@@ -113,14 +125,16 @@ function Navigation() {
   const { user, mayManageUsers, isSystem } = useSession()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const queryClient = useQueryClient()
+  const mayLeave = useMayLeave()
   const signOut = async () => {
+    if (!mayLeave()) return
     try {
       await guestClient.call('signOut')
-      queryClient.setQueryData(SESSION_KEY, null)
-      queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] })
     } catch (error) {
-      notifyError(error)
+      // A session that has ended requires no sign-out.
+      if (!isSignedOut(error)) return notifyError(error)
     }
+    storeSession(queryClient, null)
   }
   const items = [
     { to: '/videos', label: t('navigation.videos'), icon: IconVideo, isShown: true },
@@ -200,6 +214,9 @@ function ColourButton() {
 function OrganisationSelect() {
   const { t } = useTranslation()
   const { api, isSystem, organisationId, selectOrganisation } = useSession()
+  const mayLeave = useMayLeave()
+  const navigate = useNavigate()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
   const { data } = useQuery({
     queryKey: ['organisations'],
     enabled: isSystem,
@@ -207,12 +224,19 @@ function OrganisationSelect() {
   })
   const organisations = Object.entries(data ?? {})
   if (organisations.length < 2) return null
+  const select = (id: string | null) => {
+    if (id === null || id === organisationId || !mayLeave()) return
+    selectOrganisation(id)
+    // The video or playlist of this page is one of the organisation before.
+    const list = (['/videos', '/playlists'] as const).find((to) => path.startsWith(`${to}/`))
+    if (list) void navigate({ to: list, ignoreBlocker: true })
+  }
   return (
     <Select
       aria-label={t('navigation.organisation')}
       data={organisations.map(([value, label]) => ({ value, label }))}
       value={organisationId}
-      onChange={(value) => value && selectOrganisation(value)}
+      onChange={select}
       allowDeselect={false}
       searchable
       w={{ base: 108, sm: 220 }}
@@ -223,9 +247,12 @@ function OrganisationSelect() {
 /** The dialog is loaded when the session ends. */
 const SessionEndDialog = lazyPart(() => import('./session-end-dialog.tsx').then(({ SessionEndDialog }) => SessionEndDialog))
 
-/** When the session ends under an open page, the user signs in over it, so that nothing typed is lost. */
+/** When the session ends or becomes that of another user, the user signs in over the page, so that nothing typed is lost. */
 function SessionEnd() {
+  const { user } = useSession()
   const [hasEnded, setEnded] = useState(false)
-  useEffect(() => onSessionEnd(() => setEnded(true)), [])
+  const end = useCallback(() => setEnded(true), [])
+  useEffect(() => onSessionEnd(end), [end])
+  useSessionOfOtherTabs(user.user_id, end)
   return hasEnded ? <SessionEndDialog onSignedIn={() => setEnded(false)} /> : null
 }

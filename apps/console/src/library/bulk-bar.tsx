@@ -8,6 +8,7 @@ import { toMessage } from '../api/client.ts'
 import { deleteVideo, listDeletions } from '../api/delete-video.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { joinWords } from '../layout/form-values.ts'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { FolderDialog } from './folder-dialog.tsx'
 
@@ -15,8 +16,18 @@ const VISIBILITIES = ['public', 'unlisted', 'private'] as const
 /** Changes are sent in parallel, this many at a time. */
 const AT_ONCE = 4
 
-/** Changes the selected videos. A video that cannot be changed does not prevent the changes of the others. */
-export function BulkBar({ videos, clear }: { videos: readonly Schemas['Video'][]; clear: () => void }) {
+interface Props {
+  videos: readonly Schemas['Video'][]
+  /** Id of the folder whose videos are shown. */
+  folder: string | undefined
+  select: (ids: ReadonlySet<string>) => void
+}
+
+/**
+ * Changes the selected videos. A video that cannot be changed does not prevent the changes of the others, and stays
+ * selected.
+ */
+export function BulkBar({ videos, folder, select }: Props) {
   const { t } = useTranslation()
   const session = useSession()
   const { api } = session
@@ -24,19 +35,27 @@ export function BulkBar({ videos, clear }: { videos: readonly Schemas['Video'][]
   const [isTagging, { open, close }] = useDisclosure(false)
   const [isFiling, { open: openFolders, close: closeFolders }] = useDisclosure(false)
   const [tags, setTags] = useState<string[]>([])
+  const [isRunning, setRunning] = useState(false)
+  const clear = () => select(new Set())
 
   const changeAll = async (changed: readonly Schemas['Video'][], change: (video: Schemas['Video']) => Promise<unknown>) => {
-    const failures: unknown[] = []
+    setRunning(true)
+    const failures = new Map<string, unknown>()
     const waiting = [...changed]
     const worker = async () => {
-      for (let video = waiting.shift(); video; video = waiting.shift()) await change(video).catch((error: unknown) => failures.push(error))
+      for (let video = waiting.shift(); video; video = waiting.shift()) {
+        const { video_id } = video
+        await change(video).catch((error: unknown) => failures.set(video_id, error))
+      }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
-    await queryClient.invalidateQueries({ queryKey: ['videos'] })
-    const count = changed.length - failures.length
+    await Promise.all([['videos'], ['video'], ['tags']].map((queryKey) => queryClient.invalidateQueries({ queryKey })))
+    const count = changed.length - failures.size
+    const [reason] = failures.values()
     if (count > 0) notifySuccess(t('library.changed', { count }))
-    if (failures.length > 0) notifyError(new Error(t('library.failedSome', { count: failures.length, reason: toMessage(failures[0]) })))
-    clear()
+    if (failures.size > 0) notifyError(new Error(t('library.failedSome', { count: failures.size, reason: toMessage(reason) })))
+    setRunning(false)
+    select(new Set(failures.keys()))
   }
   return (
     <Paper withBorder p="xs" mb="md" className="bulk-bar" role="region" aria-label={t('library.selected', { count: videos.length })}>
@@ -46,7 +65,7 @@ export function BulkBar({ videos, clear }: { videos: readonly Schemas['Video'][]
         </Text>
         <Menu>
           <Menu.Target>
-            <Button variant="default" size="xs">
+            <Button variant="default" size="xs" loading={isRunning}>
               {t('library.setVisibility')}
             </Button>
           </Menu.Target>
@@ -63,14 +82,27 @@ export function BulkBar({ videos, clear }: { videos: readonly Schemas['Video'][]
             ))}
           </Menu.Dropdown>
         </Menu>
-        <Button variant="default" size="xs" onClick={open}>
+        <Button variant="default" size="xs" disabled={isRunning} onClick={open}>
           {t('library.addTags')}
         </Button>
-        <Button variant="default" size="xs" onClick={openFolders}>
+        <Button variant="default" size="xs" disabled={isRunning} onClick={openFolders}>
           {t('library.addToFolder')}
         </Button>
+        {folder !== undefined && (
+          <Button
+            variant="default"
+            size="xs"
+            disabled={isRunning}
+            onClick={() =>
+              void changeAll(videos, ({ video_id }) => api.call('removeVideoFromFolder', { path: { folder_id: folder, video_id } }))
+            }
+          >
+            {t('library.removeFromFolder')}
+          </Button>
+        )}
         <ConfirmButton
           size="xs"
+          disabled={isRunning}
           title={t('library.deleteMany')}
           text={t('library.deleteText')}
           confirm={t('common.delete')}
@@ -78,7 +110,7 @@ export function BulkBar({ videos, clear }: { videos: readonly Schemas['Video'][]
         >
           {t('common.delete')}
         </ConfirmButton>
-        <Button variant="subtle" size="xs" onClick={clear}>
+        <Button variant="subtle" size="xs" disabled={isRunning} onClick={clear}>
           {t('common.cancel')}
         </Button>
       </Group>
@@ -90,7 +122,13 @@ export function BulkBar({ videos, clear }: { videos: readonly Schemas['Video'][]
         closeButtonProps={{ 'aria-label': t('common.close') }}
       >
         <Stack>
-          <TagsInput label={t('video.tags')} description={t('library.tagsHelp')} value={tags} onChange={setTags} data-autofocus />
+          <TagsInput
+            label={t('video.tags')}
+            description={t('library.tagsHelp')}
+            value={tags}
+            onChange={(input) => setTags(input.map(joinWords))}
+            data-autofocus
+          />
           <Button
             onClick={() => {
               if (tags.length === 0) return

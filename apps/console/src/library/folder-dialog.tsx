@@ -1,10 +1,12 @@
 import { Autocomplete, Button, Modal, Stack } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
 import { notifyError } from '../layout/notify.ts'
+import { useReturnFocus } from '../layout/use-return-focus.ts'
+import { useFolders } from './use-folders.ts'
 
 /** Selects a folder by its name, or creates one. Calls `onFolder` with its id. */
 export function FolderDialog({ close, onFolder }: { close: () => void; onFolder: (folderId: string) => void }) {
@@ -12,11 +14,9 @@ export function FolderDialog({ close, onFolder }: { close: () => void; onFolder:
   const { api, organisationId } = useSession()
   const queryClient = useQueryClient()
   const [name, setName] = useState('')
-  const folders = useQuery({
-    queryKey: ['folders', organisationId],
-    queryFn: ({ signal }) => api.call('listFolders', { path: { organisation_id: organisationId }, signal }),
-  })
-  const known = (folders.data ?? []).flatMap((entry) => Object.entries(entry)).map(([id, folder]) => ({ id, name: folder.name }))
+  useReturnFocus()
+  const folders = useFolders()
+  const known = folders.data ?? []
   const select = useMutation({
     mutationFn: async () => {
       const found = known.find((folder) => folder.name === name.trim())

@@ -4,7 +4,7 @@ import { IconLayoutGrid, IconList, IconSearch, IconUpload, IconVideo } from '@ta
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { Schemas } from '@vitascope/sdk'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { formatDuration, formatTime } from '../layout/format.ts'
@@ -14,7 +14,8 @@ import { EmptyState, QueryState } from '../layout/query-state.tsx'
 import { valueLabel } from '../translation/value-label.ts'
 import { useUploads } from '../upload/upload-provider.tsx'
 import { PAGE_SIZE } from './library-range.ts'
-import { type LibrarySearch, ORDERS, STATUSES } from './library-search.ts'
+import { type LibrarySearch, MAX_SEARCH_LENGTH, ORDERS, STATUSES } from './library-search.ts'
+import { useFolders } from './use-folders.ts'
 import { useVideos } from './use-videos.ts'
 import { EncodingBar, StatusBadge, VisibilityBadge } from './video-badges.tsx'
 import { VideoThumbnail } from './video-thumbnail.tsx'
@@ -23,6 +24,8 @@ import { VideoThumbnail } from './video-thumbnail.tsx'
 const SavedViewsMenu = lazyPart(() => import('./saved-views-menu.tsx').then(({ SavedViewsMenu }) => SavedViewsMenu))
 /** The bar is loaded when a video is selected. */
 const BulkBar = lazyPart(() => import('./bulk-bar.tsx').then(({ BulkBar }) => BulkBar))
+/** The bar is loaded when a folder is open. */
+const FolderBar = lazyPart(() => import('./folder-bar.tsx').then(({ FolderBar }) => FolderBar))
 
 const SEARCH_DELAY_MS = 300
 
@@ -44,6 +47,8 @@ export function LibraryPage() {
   const toggle = (id: string) =>
     setSelected((before) => new Set(before.has(id) ? [...before].filter((other) => other !== id) : [...before, id]))
   const total = videos.data?.total
+  // Others may have been deleted since, or belong to another organisation.
+  const chosen = (videos.data?.videos ?? []).filter(({ video_id }) => selected.has(video_id))
   return (
     <>
       <PageHeader title={t('library.title')} note={total === undefined ? undefined : t('library.count', { count: total })}>
@@ -52,12 +57,8 @@ export function LibraryPage() {
         </Button>
       </PageHeader>
       <Filters search={search} change={change} open={open} />
-      {selected.size > 0 && (
-        <BulkBar
-          videos={(videos.data?.videos ?? []).filter(({ video_id }) => selected.has(video_id))}
-          clear={() => setSelected(new Set())}
-        />
-      )}
+      {search.folder !== undefined && <FolderBar folderId={search.folder} leave={() => change({ folder: undefined })} />}
+      {chosen.length > 0 && <BulkBar videos={chosen} folder={search.folder} select={setSelected} />}
       <QueryState query={videos}>
         {({ videos: list, total: count, isTooFar = false }) => (
           <Stack gap="lg">
@@ -125,16 +126,19 @@ function Filters({
   const { t } = useTranslation()
   const { api, organisationId } = useSession()
   const [text, setText] = useState(search.q ?? '')
-  const changeSoon = useDebouncedCallback((q: string) => change({ q: q.trim() || undefined }), SEARCH_DELAY_MS)
-  useEffect(() => setText(search.q ?? ''), [search.q])
+  /** The last search that was typed. A later text stays while the page shows its results. */
+  const typed = useRef(search.q)
+  const changeSoon = useDebouncedCallback((input: string) => {
+    typed.current = input.trim() || undefined
+    change({ q: typed.current })
+  }, SEARCH_DELAY_MS)
+  useEffect(() => {
+    if (search.q === typed.current) return
+    typed.current = search.q
+    setText(search.q ?? '')
+  }, [search.q])
   const tags = useQuery({ queryKey: ['tags', organisationId], queryFn: ({ signal }) => api.call('listTags', { signal }) })
-  const folders = useQuery({
-    queryKey: ['folders', organisationId],
-    queryFn: ({ signal }) => api.call('listFolders', { path: { organisation_id: organisationId }, signal }),
-  })
-  const folderNames = (folders.data ?? [])
-    .flatMap((entry) => Object.entries(entry))
-    .map(([value, folder]) => ({ value, label: folder.name }))
+  const folders = useFolders().data ?? []
   return (
     <Group mb="lg" gap="sm" role="search">
       <TextInput
@@ -143,6 +147,7 @@ function Filters({
         leftSection={<IconSearch size={18} aria-hidden="true" />}
         type="search"
         className="library-search"
+        maxLength={MAX_SEARCH_LENGTH}
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value)
@@ -169,11 +174,11 @@ function Filters({
         limit={100}
         w={160}
       />
-      {folderNames.length > 0 && (
+      {folders.length > 0 && (
         <Select
           aria-label={t('library.filterFolder')}
           placeholder={t('library.filterFolder')}
-          data={folderNames}
+          data={folders.map(({ id, name }) => ({ value: id, label: name }))}
           value={search.folder ?? null}
           onChange={(value) => change({ folder: value ?? undefined })}
           searchable
@@ -199,7 +204,7 @@ function Filters({
         value={search.layout ?? 'grid'}
         onChange={(value) => change({ layout: value === 'table' ? 'table' : undefined, page: search.page })}
       />
-      <SavedViewsMenu search={search} open={open} />
+      <SavedViewsMenu key={organisationId} search={search} open={open} />
     </Group>
   )
 }

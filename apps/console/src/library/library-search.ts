@@ -1,5 +1,6 @@
 export const STATUSES = ['waiting for encoding', 'encoding', 'ok', 'failed'] as const
 export const ORDERS = ['newest', 'oldest', 'name', 'nameDescending'] as const
+export const MAX_SEARCH_LENGTH = 200
 export const LAYOUTS = ['grid', 'table'] as const
 
 /** Filters of the library, as they are in its address. A missing value is the default. */
@@ -19,7 +20,7 @@ export function readLibrarySearch(search: Record<string, unknown>): LibrarySearc
   const oneOf = <T extends string>(name: string, values: readonly T[]) => values.find((value) => value === search[name])
   const page = Number(search['page'])
   return omitUndefined({
-    q: text('q')?.slice(0, 200) || undefined,
+    q: text('q')?.slice(0, MAX_SEARCH_LENGTH) || undefined,
     status: oneOf('status', STATUSES),
     tag: text('tag')?.slice(0, 100) || undefined,
     folder: /^[1-9]\d{0,18}$/.test(text('folder') ?? '') ? text('folder') : undefined,

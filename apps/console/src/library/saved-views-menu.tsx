@@ -30,7 +30,7 @@ export function SavedViewsMenu({ search, open }: { search: LibrarySearch; open: 
     open(stored)
   }
   return (
-    <Popover opened={isOpen} onChange={setOpen} width={300} position="bottom-end" trapFocus shadow="md">
+    <Popover opened={isOpen} onChange={setOpen} width={300} position="bottom-end" trapFocus returnFocus shadow="md">
       <Popover.Target>
         <Button
           variant="default"

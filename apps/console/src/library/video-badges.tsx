@@ -2,13 +2,15 @@ import { Badge, Progress } from '@mantine/core'
 import { IconEyeOff, IconLock } from '@tabler/icons-react'
 import type { Schemas } from '@vitascope/sdk'
 import { useTranslation } from 'react-i18next'
+import { parseTime } from '../layout/format.ts'
 import { valueLabel } from '../translation/value-label.ts'
 import { isEncoding } from './use-videos.ts'
 
-/** Shows the state of a video that is not ready, with its progress. */
+/** Shows the state of a video that viewers cannot watch, with its progress. */
 export function StatusBadge({ video, showReady = false }: { video: Schemas['Video']; showReady?: boolean }) {
   const { t } = useTranslation()
   const { status, progress } = video.status
+  if (status === 'ok' && isExpired(video)) return <Badge color="orange">{t('status.expired')}</Badge>
   if (status === 'ok') return showReady ? <Badge color="teal">{t('status.ok')}</Badge> : null
   if (status === 'failed') return <Badge color="red">{t('status.failed')}</Badge>
   return (
@@ -17,6 +19,11 @@ export function StatusBadge({ video, showReady = false }: { video: Schemas['Vide
       {status === 'encoding' && ` ${progress} %`}
     </Badge>
   )
+}
+
+/** Returns true if the video is not available any more. Then its pictures are not delivered either. */
+function isExpired({ content_expiry }: Schemas['Video']): boolean {
+  return typeof content_expiry.time === 'string' && parseTime(content_expiry.time) < Date.now()
 }
 
 /** Shows that not everyone finds or watches a video. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { compareEntries, listEntries } from './metadata-entries.ts'
+import { compareEntries, listEntries, mergeEntries } from './metadata-entries.ts'
 
 const entry = (name: string, value: string, isPrivate = false) => ({ name, value, private: isPrivate, read_only: false })
 
@@ -18,5 +18,19 @@ test('entries are added, changed and deleted by their name', () => {
     added: [entry('place', 'Oslo')],
     changed: [entry('cost', '7')],
     deleted: ['genre'],
+  })
+})
+
+test('after a rejected change, a form keeps its changes, and does not undo those of programs', () => {
+  const base = [entry('cost', '7'), entry('genre', 'news'), entry('mood', 'calm'), entry('place', 'Oslo')]
+  const rows = [entry('cost', '8'), entry('genre', 'news'), entry('mood', 'calm'), entry('speaker', 'Ada')]
+  const stored = [entry('cost', '9'), entry('genre', 'sport'), entry('place', 'Oslo'), entry('score', '5')]
+  const { kept, added } = mergeEntries(rows, { base, stored })
+  expect(kept).toEqual([entry('cost', '8'), entry('genre', 'sport'), entry('speaker', 'Ada')])
+  expect(added).toEqual([entry('score', '5')])
+  expect(compareEntries(stored, [...kept, ...added])).toEqual({
+    added: [entry('speaker', 'Ada')],
+    changed: [entry('cost', '8')],
+    deleted: ['place'],
   })
 })

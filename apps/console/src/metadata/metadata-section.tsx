@@ -7,8 +7,9 @@ import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { notifySuccess } from '../layout/notify.ts'
+import { useUnsavedChanges } from '../layout/unsaved-changes.tsx'
 import type { LoadedVideo } from '../video/use-video.ts'
-import { compareEntries, listEntries, type MetadataEntry } from './metadata-entries.ts'
+import { compareEntries, listEntries, type MetadataEntry, mergeEntries } from './metadata-entries.ts'
 
 interface Row extends MetadataEntry {
   rowId: number
@@ -32,6 +33,7 @@ export function MetadataSection({ video }: { video: Schemas['Video'] }) {
   const [nextId, setNextId] = useState(MAX_ENTRIES)
   const { added, changed, deleted } = compareEntries(base, rows)
   const isChanged = added.length + changed.length + deleted.length > 0
+  useUnsavedChanges(isChanged)
   useEffect(() => {
     if (isChanged) return
     const entries = listEntries(video.metadata)
@@ -43,6 +45,12 @@ export function MetadataSection({ video }: { video: Schemas['Video'] }) {
   const path = { video_id: video.video_id }
   const save = useMutation({
     async mutationFn() {
+      const stored = await readStored()
+      const conflicts = changed.filter(({ name, value }) => {
+        const [before, after] = [base, stored].map((list) => list.find((entry) => entry.name === name)?.value)
+        return after !== before && after !== value
+      })
+      if (conflicts.length > 0) throw new Error(t('metadata.conflict', { names: conflicts.map(({ name }) => name).join(', ') }))
       const toPayload = ({ name, value, private: isPrivate }: MetadataEntry) => ({ name, value, private: isPrivate })
       if (deleted.length > 0) await api.call('deleteVideoMetadata', { path: { ...path, key_names: deleted.join(',') } })
       if (changed.length > 0) await api.call('updateVideoMetadata', { path, payload: changed.map(toPayload) })
@@ -54,8 +62,13 @@ export function MetadataSection({ video }: { video: Schemas['Video'] }) {
       setRows(toRows(entries))
       notifySuccess(t('common.saved'))
     },
-    // A part of the changes may be stored.
-    onError: async () => setBase(await readStored()),
+    // A part of the changes may be stored. After a conflict, the next attempt overwrites.
+    async onError() {
+      const stored = await readStored()
+      setRows((before) => mergeRows(before, base, stored))
+      setBase(stored)
+      setNextId((id) => id + stored.length)
+    },
   })
   const change = (rowId: number, changes: Partial<MetadataEntry>) =>
     setRows((before) => before.map((row) => (row.rowId === rowId ? { ...row, ...changes } : row)))
@@ -145,6 +158,13 @@ export function MetadataSection({ video }: { video: Schemas['Video'] }) {
       </form>
     </Stack>
   )
+}
+
+/** Returns the rows after the stored entries have changed since `base`. New rows have ids after those of the others. */
+function mergeRows(rows: readonly Row[], base: readonly MetadataEntry[], stored: readonly MetadataEntry[]): readonly Row[] {
+  const { kept, added } = mergeEntries(rows, { base, stored })
+  const firstId = Math.max(MAX_ENTRIES, ...rows.map(({ rowId }) => rowId + 1))
+  return [...kept, ...added.map((entry, index) => ({ ...entry, rowId: firstId + index, isNew: false }))]
 }
 
 function toRows(entries: readonly MetadataEntry[]): readonly Row[] {

@@ -29,7 +29,13 @@ export function DefaultPlayer() {
             fields={{ settingId: 'default_setting_id', themeId: 'default_theme_id' }}
             none={t('organisation.playerNone')}
             save={({ settingId, themeId }) =>
-              systemClient.call('updateOrganisation', { path, payload: { default_setting_id: settingId, default_theme_id: themeId } })
+              systemClient.call('updateOrganisation', {
+                path,
+                payload: {
+                  ...(settingId !== undefined && { default_setting_id: settingId }),
+                  ...(themeId !== undefined && { default_theme_id: themeId }),
+                },
+              })
             }
             refresh={() => queryClient.invalidateQueries({ queryKey })}
           />

@@ -2,7 +2,6 @@ import { Anchor, Paper, SimpleGrid, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
-import { NotFoundMessage } from '../layout/error-page.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { QueryState } from '../layout/query-state.tsx'
 import { UsageBars } from '../quota/usage-bars.tsx'
@@ -12,11 +11,6 @@ import { PublicPage } from './public-page.tsx'
 
 /** Usage, quota and playback rules of the organisation. */
 export function OrganisationPage() {
-  const { mayManageUsers } = useSession()
-  return mayManageUsers ? <Organisation /> : <NotFoundMessage />
-}
-
-function Organisation() {
   const { t } = useTranslation()
   const { isSystem } = useSession()
   const usage = useUsage()
@@ -70,7 +64,7 @@ function PlaybackRules() {
             <Text size="sm">{list.length === 0 ? t('organisation.rulesNone') : t('organisation.rulesText', { count: list.length })}</Text>
             <ol>
               {list.map(({ name }, index) => (
-                <li key={index}>{name}</li>
+                <li key={index}>{name || '–'}</li>
               ))}
             </ol>
             <Anchor size="sm" href="/docs/guides/protect-videos">

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Modal, PasswordInput, Select, Stack, Table, TextInput } from '@mantine/core'
+import { Badge, Button, Group, Select, Stack, Table, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus, IconUsers } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -6,15 +6,22 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { FormDialog } from '../layout/form-dialog.tsx'
 import { bindTexts } from '../layout/form-values.ts'
 import { formatTime } from '../layout/format.ts'
 import { ListTable } from '../layout/list-table.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { PageHeader } from '../layout/page-header.tsx'
+import { PasswordField } from '../layout/password-field.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { passkeyTexts } from '../translation/english/passkeys.ts'
 import { valueLabel } from '../translation/value-label.ts'
 
+addEnglish(passkeyTexts)
+
 const ROLES = ['uploader', 'standard', 'system'] as const
+const EMPTY = { first_name: '', last_name: '', email: '', password: '' }
 
 /** Users of the organisation. */
 export function UsersPage() {
@@ -27,6 +34,12 @@ export function UsersPage() {
     await api.call('deleteUser', { path: { email_or_user_id } })
     await queryClient.invalidateQueries({ queryKey: ['users'] })
   }
+  const invite = useMutation({
+    mutationFn: (user_id: string) => api.call('createInvitation', { path: { user_id } }),
+    onSuccess: ({ email }) => notifySuccess(t('users.invitationSent', { email })),
+    onError: notifyError,
+  })
+  const isInviting = (userId: string) => invite.isPending && invite.variables === userId
   const resetPasskeys = async (user_id: string) => {
     await api.call('deleteUserPasskeys', { path: { user_id } })
     notifySuccess(t('passkeys.resetDone'))
@@ -38,23 +51,31 @@ export function UsersPage() {
           {t('users.add')}
         </Button>
       </PageHeader>
-      <AddUser opened={isAdding} close={close} />
+      {isAdding && <AddUser close={close} />}
       <QueryState query={users}>
         {(list) =>
           list.length === 0 ? (
             <EmptyState icon={<IconUsers size={28} />} title={t('users.none')} />
           ) : (
             <ListTable columns={[t('common.name'), t('users.email'), t('users.role'), t('common.created')]} hasActions minWidth={900}>
-              {list.map(({ user_id, first_name, last_name, email, user_type, time_created }) => (
+              {list.map(({ user_id, first_name, last_name, email, user_type, status, time_created }) => (
                 <Table.Tr key={user_id}>
                   <Table.Td>{`${first_name} ${last_name}`}</Table.Td>
                   <Table.Td>{email}</Table.Td>
                   <Table.Td>
-                    <Badge variant="light">{valueLabel('users.short', user_type)}</Badge>
+                    <Group gap={6}>
+                      <Badge variant="light">{valueLabel('users.short', user_type)}</Badge>
+                      {status === 'invited' && <Badge color="gray">{t('users.invited')}</Badge>}
+                    </Group>
                   </Table.Td>
                   <Table.Td className="no-wrap">{formatTime(time_created)}</Table.Td>
                   <Table.Td ta="right" className="no-wrap">
-                    {(isSystem || user_type !== 'system') && user_id !== self.user_id && (
+                    {status === 'invited' && (
+                      <Button size="xs" variant="default" mr="xs" loading={isInviting(user_id)} onClick={() => invite.mutate(user_id)}>
+                        {t('users.inviteAgain')}
+                      </Button>
+                    )}
+                    {status !== 'invited' && (isSystem || user_type !== 'system') && user_id !== self.user_id && (
                       <ConfirmButton
                         size="xs"
                         variant="default"
@@ -90,12 +111,11 @@ export function UsersPage() {
   )
 }
 
-function AddUser({ opened, close }: { opened: boolean; close: () => void }) {
+function AddUser({ close }: { close: () => void }) {
   const { t } = useTranslation()
   const { api, organisationId, isSystem } = useSession()
   const queryClient = useQueryClient()
-  const empty = { first_name: '', last_name: '', email: '', password: '' }
-  const [form, setForm] = useState(empty)
+  const [form, setForm] = useState(EMPTY)
   const [role, setRole] = useState<(typeof ROLES)[number]>('uploader')
   const add = useMutation({
     mutationFn: async () => {
@@ -107,19 +127,22 @@ function AddUser({ opened, close }: { opened: boolean; close: () => void }) {
     async onSuccess() {
       await queryClient.invalidateQueries({ queryKey: ['users'] })
       notifySuccess(t('common.saved'))
-      setForm(empty)
       close()
     },
-    onError: notifyError,
+    async onError(error) {
+      notifyError(error)
+      // The user may exist although the invitation was not sent.
+      await queryClient.invalidateQueries({ queryKey: ['users'] })
+    },
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     add.mutate()
   }
   const bind = bindTexts(form, setForm, add.error)
-  const text = (name: keyof typeof empty) => ({ ...bind(name), required: true })
+  const text = (name: keyof typeof EMPTY) => ({ ...bind(name), required: true })
   return (
-    <Modal opened={opened} onClose={close} title={t('users.add')} centered closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <FormDialog title={t('users.add')} isChanged={form !== EMPTY} close={close}>
       <form onSubmit={submit}>
         <Stack>
           <Group grow align="flex-start">
@@ -134,7 +157,7 @@ function AddUser({ opened, close }: { opened: boolean; close: () => void }) {
             allowDeselect={false}
             onChange={(value) => setRole(ROLES.find((name) => name === value) ?? 'uploader')}
           />
-          <PasswordInput
+          <PasswordField
             label={t('users.password')}
             description={t('users.invitationHelp')}
             autoComplete="new-password"
@@ -146,6 +169,6 @@ function AddUser({ opened, close }: { opened: boolean; close: () => void }) {
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

@@ -43,5 +43,14 @@ export function PlayerFrame({ video, start }: { video: Schemas['Video']; start?:
 /** The player page at an address, connected with the components that control it. */
 export function PlayerPage({ title, address }: { title: string; address: string }) {
   const { attach } = usePlayerConnection()
-  return <iframe ref={attach} className="player-frame" title={title} src={address} allow="autoplay; fullscreen; picture-in-picture" />
+  return (
+    <iframe
+      ref={attach}
+      className="player-frame"
+      data-preview
+      title={title}
+      src={address}
+      allow="autoplay; fullscreen; picture-in-picture"
+    />
+  )
 }

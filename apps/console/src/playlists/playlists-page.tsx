@@ -1,11 +1,13 @@
-import { Button, Modal, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlaylist, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { fieldMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
+import { FormDialog } from '../layout/form-dialog.tsx'
 import { notifyError } from '../layout/notify.ts'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
@@ -26,7 +28,7 @@ export function PlaylistsPage() {
           {t('playlists.add')}
         </Button>
       </PageHeader>
-      <AddPlaylist opened={isAdding} close={close} />
+      {isAdding && <AddPlaylist close={close} />}
       <QueryState query={playlists}>
         {(list) =>
           list.length === 0 ? (
@@ -56,7 +58,7 @@ export function PlaylistsPage() {
   )
 }
 
-function AddPlaylist({ opened, close }: { opened: boolean; close: () => void }) {
+function AddPlaylist({ close }: { close: () => void }) {
   const { t } = useTranslation()
   const { api, organisationId } = useSession()
   const queryClient = useQueryClient()
@@ -67,7 +69,7 @@ function AddPlaylist({ opened, close }: { opened: boolean; close: () => void }) 
     mutationFn: () => api.call('createPlaylist', { path: { organisation_id: organisationId }, payload: { title, description } }),
     async onSuccess({ playlist_id }) {
       await queryClient.invalidateQueries({ queryKey: ['playlists'] })
-      await navigate({ to: '/playlists/$playlistId', params: { playlistId: playlist_id } })
+      await navigate({ to: '/playlists/$playlistId', params: { playlistId: playlist_id }, ignoreBlocker: true })
     },
     onError: notifyError,
   })
@@ -76,7 +78,7 @@ function AddPlaylist({ opened, close }: { opened: boolean; close: () => void }) 
     add.mutate()
   }
   return (
-    <Modal opened={opened} onClose={close} title={t('playlists.add')} centered closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <FormDialog title={t('playlists.add')} isChanged={title !== '' || description !== ''} close={close}>
       <form onSubmit={submit}>
         <Stack>
           <TextInput
@@ -85,13 +87,16 @@ function AddPlaylist({ opened, close }: { opened: boolean; close: () => void }) 
             data-autofocus
             maxLength={255}
             value={title}
+            error={fieldMessage(add.error, 'title')}
             onChange={(event) => setTitle(event.currentTarget.value)}
           />
           <Textarea
             label={t('video.description')}
             autosize
             minRows={2}
+            maxLength={5_000}
             value={description}
+            error={fieldMessage(add.error, 'description')}
             onChange={(event) => setDescription(event.currentTarget.value)}
           />
           <Button type="submit" loading={add.isPending}>
@@ -99,6 +104,6 @@ function AddPlaylist({ opened, close }: { opened: boolean; close: () => void }) 
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

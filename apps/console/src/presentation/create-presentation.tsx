@@ -6,6 +6,8 @@ import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
+import { notifyError } from '../layout/notify.ts'
+import { useUnsavedChanges } from '../layout/unsaved-changes.tsx'
 import { SLIDE_FILES, uploadSlides } from './upload-slides.ts'
 
 const MAX_TITLE = 255
@@ -24,13 +26,14 @@ export function CreatePresentation({ video }: { video: Schemas['Video'] }) {
       try {
         await uploadSlides(api, id, source)
       } catch (error) {
-        // The form remains, so that the user can select another file.
-        await api.call('deletePresentation', { path: { id } })
+        // The form remains, so that the user can select another file. Without a connection, the presentation remains.
+        await api.call('deletePresentation', { path: { id } }).catch(() => notifyError(error))
         throw error
       }
     },
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['video', video_id] }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['video', video_id] }),
   })
+  useUnsavedChanges(file !== null || title !== video_title)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (file) create.mutate(file)

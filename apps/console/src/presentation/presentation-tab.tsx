@@ -8,18 +8,25 @@ import { fieldMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
+import { SaveButtons } from '../layout/form-buttons.tsx'
+import { formatDuration } from '../layout/format.ts'
 import { notifySuccess } from '../layout/notify.ts'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
 import { SelectFile } from '../layout/select-file.tsx'
+import { useUnsavedChanges } from '../layout/unsaved-changes.tsx'
 import { usePlayerActions, usePlayerTime } from '../player/player-control.tsx'
 import { formatSeconds, parseTimeCode } from '../player/time-code.ts'
 import { isTime } from '../player/time-field.tsx'
 import { usePlaybackToken, withToken } from '../player/use-playback-token.ts'
+import { addEnglish } from '../translation/add-english.ts'
+import { presentationTexts } from '../translation/english/presentation.ts'
 import { valueLabel } from '../translation/value-label.ts'
 import { CreatePresentation } from './create-presentation.tsx'
 import { SlideRow } from './slide-row.tsx'
 import { SLIDE_FILES, uploadSlides } from './upload-slides.ts'
 import { isProcessing, type Presentation, usePresentation } from './use-presentation.ts'
+
+addEnglish(presentationTexts)
 
 const MAX_TITLE = 255
 const COLOURS = new Map([
@@ -58,23 +65,26 @@ function SlideForm({ presentation, video }: { presentation: Presentation; video:
   const numbers = Object.keys(slides)
   const timeOf = (number: string) => times[number] ?? formatTime(slides[number]?.seconds)
   const changed = Object.entries(times).filter(([number, time]) => time.trim() !== formatTime(slides[number]?.seconds))
-  const isValid = changed.every(([, time]) => time.trim() === '' || isTime(time, 'second'))
+  const duration = Number(video.duration)
+  const endsBefore = (time: string) => duration > 0 && (parseTimeCode(time) ?? 0) >= duration
+  const isValid = changed.every(([, time]) => time.trim() === '' || (isTime(time, 'second') && !endsBefore(time)))
   const isChanged = changed.length > 0 || (title !== undefined && title !== presentation.title)
   const save = useMutation({
-    mutationFn: () =>
+    mutationFn: (sent: { title: string | undefined; times: Readonly<Record<string, string>> }) =>
       api.call('updatePresentation', {
         path,
         payload: {
-          ...(title !== undefined && { title }),
+          ...(sent.title !== undefined && { title: sent.title }),
           ...(changed.length > 0 && {
             slides: Object.fromEntries(changed.map(([number, time]) => [number, { seconds: parseTimeCode(time) ?? null }])),
           }),
         },
       }),
-    onSuccess(stored) {
+    onSuccess(stored, sent) {
       queryClient.setQueryData(['presentation', id], stored)
-      setTimes({})
-      setTitle(undefined)
+      // A time or title that was typed meanwhile stays.
+      setTimes((before) => Object.fromEntries(Object.entries(before).filter(([number, time]) => time !== sent.times[number])))
+      setTitle((before) => (before === sent.title ? undefined : before))
       notifySuccess(t('common.saved'))
     },
   })
@@ -82,6 +92,11 @@ function SlideForm({ presentation, video }: { presentation: Presentation; video:
     mutationFn: (file: File) => uploadSlides(api, id, file),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['presentation', id] }),
   })
+  useUnsavedChanges(isChanged || upload.isPending)
+  const discard = () => {
+    setTimes({})
+    setTitle(undefined)
+  }
   const remove = async () => {
     await api.call('deletePresentation', { path })
     queryClient.removeQueries({ queryKey: ['presentation', id] })
@@ -89,7 +104,7 @@ function SlideForm({ presentation, video }: { presentation: Presentation; video:
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (isValid) save.mutate()
+    if (isValid) save.mutate({ title, times })
   }
   const nextNumber = numbers.find((number) => timeOf(number) === '')
   const startNext = async () => {
@@ -150,9 +165,13 @@ function SlideForm({ presentation, video }: { presentation: Presentation; video:
               number={number}
               thumbnail={withToken(slides[number]?.thumbnail ?? '', token)}
               time={timeOf(number)}
-              duration={Number(video.duration)}
+              duration={duration}
               isCurrent={number === current}
-              error={fieldMessage(save.error, `slides.${number}.seconds`)}
+              error={
+                endsBefore(timeOf(number))
+                  ? t('chapters.afterEnd', { duration: formatDuration(Math.ceil(duration)) })
+                  : fieldMessage(save.error, `slides.${number}.seconds`)
+              }
               {...(isSystem && { change: (time: string) => setTimes((before) => ({ ...before, [number]: time })) })}
             />
           ))}
@@ -160,9 +179,7 @@ function SlideForm({ presentation, video }: { presentation: Presentation; video:
         {isSystem && (
           <Group justify="space-between">
             <Group gap="xs">
-              <Button type="submit" disabled={!isChanged || !isValid} loading={save.isPending}>
-                {t('common.save')}
-              </Button>
+              <SaveButtons isChanged={isChanged} isPending={save.isPending} isInvalid={!isValid} discard={discard} />
               <SelectFile accept={SLIDE_FILES} onSelect={(file) => upload.mutate(file)}>
                 {(props) => (
                   <Button

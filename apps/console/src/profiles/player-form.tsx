@@ -1,11 +1,19 @@
-import { Button, Group, Select, Stack } from '@mantine/core'
+import { Group, Select, Stack } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
+import { ConflictAlert } from '../layout/conflict-alert.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
+import { SaveButtons } from '../layout/form-buttons.tsx'
+import { listChanges, listConflicts, mergeChanges } from '../layout/merge-changes.ts'
 import { notifySuccess } from '../layout/notify.ts'
+import { useUnsavedChanges } from '../layout/unsaved-changes.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { profileTexts } from '../translation/english/profiles.ts'
 import { useProfiles, useThemes } from './use-profiles.ts'
+
+addEnglish(profileTexts)
 
 export interface PlayerIds {
   /** Id of the profile. Empty if there is none. */
@@ -16,7 +24,8 @@ export interface PlayerIds {
 
 interface Props {
   stored: PlayerIds
-  save: (ids: PlayerIds) => Promise<unknown>
+  /** Stores the ids that have changed. */
+  save: (changes: Partial<PlayerIds>) => Promise<unknown>
   /** Reads the stored ids again. */
   refresh: () => Promise<unknown>
   /** Text of the choice of none. */
@@ -27,22 +36,35 @@ interface Props {
   children?: ReactNode
 }
 
-/** Form for a player settings profile and a theme of the organisation. */
+/**
+ * Form for a player settings profile and a theme of the organisation. It keeps what was selected when the stored ids are
+ * read again. An id that only another person has changed is updated. If both have changed the same id, the user decides.
+ */
 export function PlayerForm({ stored, save, refresh, none, fields, children }: Props) {
   const { t } = useTranslation()
+  /** The stored ids on which the form is based. */
+  const [base, setBase] = useState(stored)
   const [ids, setIds] = useState(stored)
   const profiles = useProfiles()
   const themes = useThemes()
-  const isChanged = ids.settingId !== stored.settingId || ids.themeId !== stored.themeId
+  const hasConflict = listConflicts(ids, base, stored).length > 0
+  if (!hasConflict && listChanges(stored, base).length > 0) {
+    setBase(stored)
+    setIds(mergeChanges(ids, base, stored))
+  }
+  const isChanged = listChanges(ids, base).length > 0
+  useUnsavedChanges(isChanged)
   const saving = useMutation({
-    mutationFn: () => save(ids),
+    mutationFn: save,
     onSuccess: () => notifySuccess(t('common.saved')),
     // After a conflict, the next attempt is for the current record.
     onSettled: refresh,
   })
+  const saveChangesOf = (from: PlayerIds) =>
+    saving.mutate(Object.fromEntries(listChanges(ids, from).map((name) => [name, ids[name]])) as Partial<PlayerIds>)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    saving.mutate()
+    saveChangesOf(base)
   }
   const options = (list: readonly { id: string; title: string }[] = [], current: string) => [
     { value: '', label: none },
@@ -52,7 +74,23 @@ export function PlayerForm({ stored, save, refresh, none, fields, children }: Pr
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
-        <ErrorAlert error={profiles.error ?? themes.error ?? saving.error} />
+        <ErrorAlert error={profiles.error ?? themes.error ?? (hasConflict ? undefined : saving.error)} />
+        {hasConflict && (
+          <ConflictAlert
+            title={t('profiles.conflict')}
+            text={t('common.conflictText')}
+            isPending={saving.isPending}
+            keepMine={() => {
+              setBase(stored)
+              saveChangesOf(stored)
+            }}
+            loadTheirs={() => {
+              setBase(stored)
+              setIds(stored)
+              saving.reset()
+            }}
+          />
+        )}
         <Group grow align="flex-start">
           <Select
             label={t('profiles.profile')}
@@ -72,11 +110,7 @@ export function PlayerForm({ stored, save, refresh, none, fields, children }: Pr
           />
         </Group>
         {children}
-        <Group>
-          <Button type="submit" disabled={!isChanged} loading={saving.isPending}>
-            {t('common.save')}
-          </Button>
-        </Group>
+        <SaveButtons isChanged={isChanged} isPending={saving.isPending} isInvalid={hasConflict} discard={() => setIds(base)} />
       </Stack>
     </form>
   )

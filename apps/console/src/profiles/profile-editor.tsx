@@ -1,8 +1,9 @@
-import { Grid, PasswordInput, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
+import { Grid, SimpleGrid, Switch, Textarea, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { bindTexts } from '../layout/form-values.ts'
+import { PasswordField } from '../layout/password-field.tsx'
 import { QueryState } from '../layout/query-state.tsx'
 import { PlayerPreview } from './player-preview.tsx'
 import { canHash, NEW_PROFILE, type ProfileForm, SWITCHES, toPreview, toProfileForm, toProfilePayload } from './profile-form.ts'
@@ -106,7 +107,7 @@ function ProfileFields({ id, loaded, reload, readEtag, close }: RecordFieldsProp
           />
           <Switch {...toggle('password_protected')} />
           {form.password_protected && (
-            <PasswordInput
+            <PasswordField
               label={t('profiles.password')}
               description={canHash ? isProtected && t('profiles.passwordKept') : t('profiles.passwordNeedsHttps')}
               autoComplete="new-password"

@@ -9,7 +9,11 @@ import { lazyPart } from '../layout/lazy-part.tsx'
 import { ListTable } from '../layout/list-table.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, LoadingState, QueryState } from '../layout/query-state.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { profileTexts } from '../translation/english/profiles.ts'
 import { type Profile, type Theme, useProfiles, useThemes } from './use-profiles.ts'
+
+addEnglish(profileTexts)
 
 type Kind = 'profiles' | 'themes'
 /** The record that is edited. A new one has no id. */

@@ -8,6 +8,7 @@ import { ConflictAlert } from '../layout/conflict-alert.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { FormButtons } from '../layout/form-buttons.tsx'
 import { notifySuccess } from '../layout/notify.ts'
+import { useUnsavedChanges } from '../layout/unsaved-changes.tsx'
 
 /** Properties of the fields of a record that was read. */
 export interface RecordFieldsProps<Form> {
@@ -59,6 +60,7 @@ interface FrameProps {
 export function RecordForm({ saving, isChanged, submitLabel, loadTheirs, close, children }: FrameProps) {
   const { t } = useTranslation()
   const { error } = saving
+  useUnsavedChanges(isChanged)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     saving.mutate({ overwrites: false })
@@ -69,7 +71,7 @@ export function RecordForm({ saving, isChanged, submitLabel, loadTheirs, close, 
         {isConflict(error) ? (
           <ConflictAlert
             title={t('profiles.conflict')}
-            text={t('profiles.conflictText')}
+            text={t('common.conflictText')}
             isPending={saving.isPending}
             keepMine={() => saving.mutate({ overwrites: true })}
             loadTheirs={loadTheirs}

@@ -14,7 +14,8 @@ interface Options<Form> {
 export function useRecord<Form>({ kind, id, empty, read }: Options<Form>) {
   const query = useQuery<Versioned<Form>>({
     queryKey: [kind, id],
-    staleTime: Number.POSITIVE_INFINITY,
+    // The new sign-in after the end of a session reads all other records again.
+    staleTime: 'static',
     gcTime: 0,
     queryFn: async ({ signal }) =>
       id === undefined ? { record: empty, etag: undefined } : readWithEtag((onResponse) => read(id, { signal, onResponse })),

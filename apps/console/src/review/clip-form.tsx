@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { FormButtons } from '../layout/form-buttons.tsx'
+import { useUnsavedChanges } from '../layout/unsaved-changes.tsx'
 import { formatTimeCode, parseTimeCode } from '../player/time-code.ts'
 import { isTime, TimeField } from '../player/time-field.tsx'
 import { toTimeFields } from './clip-times.ts'
@@ -28,8 +29,11 @@ interface Props {
 export function ClipForm({ duration, initial, submitLabel, save, close }: Props) {
   const { t } = useTranslation()
   const [comments, setComments] = useState(initial?.comments ?? '')
-  const [start, setStart] = useState(initial ? formatTimeCode(initial.start) : '')
-  const [end, setEnd] = useState(initial && initial.end > initial.start ? formatTimeCode(initial.end) : '')
+  const initialStart = initial ? formatTimeCode(initial.start) : ''
+  const initialEnd = initial && initial.end > initial.start ? formatTimeCode(initial.end) : ''
+  const [start, setStart] = useState(initialStart)
+  const [end, setEnd] = useState(initialEnd)
+  useUnsavedChanges(comments !== (initial?.comments ?? '') || start !== initialStart || end !== initialEnd)
   const textRef = useRef<HTMLTextAreaElement>(null)
   const saving = useMutation({
     mutationFn: save,
@@ -41,11 +45,18 @@ export function ClipForm({ duration, initial, submitLabel, save, close }: Props)
       textRef.current?.focus()
     },
   })
+  const findFault = (text: string, first = 0) => {
+    const seconds = parseTimeCode(text)
+    if (seconds === undefined) return undefined
+    if (seconds < first) return t('review.beforeStart')
+    return duration > 0 && seconds > duration ? t('review.afterEnd', { duration: formatTimeCode(duration) }) : undefined
+  }
+  const faults = { start: findFault(start), end: findFault(end, parseTimeCode(start)) }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const from = parseTimeCode(start)
     const to = end === '' ? from : parseTimeCode(end)
-    if (from === undefined || to === undefined || !isTime(start, 'millisecond')) return
+    if (from === undefined || to === undefined || !isTime(start, 'millisecond') || faults.start || faults.end) return
     saving.mutate({ comments, ...toTimeFields(from, to) })
   }
   const error = (...names: string[]) => names.map((name) => fieldMessage(saving.error, name)).find(Boolean)
@@ -72,9 +83,15 @@ export function ClipForm({ duration, initial, submitLabel, save, close }: Props)
             isRequired
             value={start}
             onChange={setStart}
-            error={error('time_start', 'time_start_millis')}
+            error={faults.start ?? error('time_start', 'time_start_millis')}
           />
-          <TimeField {...field} label={t('review.end')} value={end} onChange={setEnd} error={error('time_finish', 'time_finish_millis')} />
+          <TimeField
+            {...field}
+            label={t('review.end')}
+            value={end}
+            onChange={setEnd}
+            error={faults.end ?? error('time_finish', 'time_finish_millis')}
+          />
         </Group>
         <FormButtons submitLabel={submitLabel} isPending={saving.isPending} close={close} />
       </Stack>

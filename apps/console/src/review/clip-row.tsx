@@ -32,24 +32,30 @@ export function ClipRow({ video, clip, reviewer, isCurrent, isBusy, setResolved,
   const { t } = useTranslation()
   const { api } = useSession()
   const refresh = useRefresh(video.video_id)
-  const [isEditing, setEditing] = useState(false)
+  /** The comment when its editing began, or as another person has changed it since. Undefined if it is not edited. */
+  const [edited, setEdited] = useState<Clip>()
   const [isLinkShown, setLinkShown] = useState(false)
-  const { start, end } = readTimes(clip)
+  const { start } = readTimes(clip)
   const time = formatTimeCode(start)
   const isResolved = clip.resolved === '1'
   const path = { clip_id: clip.id }
-  if (isEditing) {
+  if (edited) {
     return (
       <Paper withBorder p="sm" component="li">
         <ClipForm
           duration={Number(video.duration)}
-          initial={{ comments: clip.comments, start, end }}
+          initial={{ comments: edited.comments, ...readTimes(edited) }}
           submitLabel={t('common.save')}
           save={async (payload) => {
+            const stored = await api.call('getClip', { path })
+            if (toComparable(stored) !== toComparable(edited)) {
+              setEdited(stored)
+              throw new Error(t('review.conflict', { text: stored.comments }))
+            }
             await api.call('updateClip', { path, payload })
             await refresh()
           }}
-          close={() => setEditing(false)}
+          close={() => setEdited(undefined)}
         />
       </Paper>
     )
@@ -88,7 +94,7 @@ export function ClipRow({ video, clip, reviewer, isCurrent, isBusy, setResolved,
         >
           {isResolved ? t('review.reopen') : t('review.resolve')}
         </Button>
-        <Button size="compact-sm" variant="default" onClick={() => setEditing(true)}>
+        <Button size="compact-sm" variant="default" onClick={() => setEdited(clip)}>
           {t('review.edit')}
         </Button>
         <Button
@@ -120,4 +126,9 @@ export function ClipRow({ video, clip, reviewer, isCurrent, isBusy, setResolved,
       )}
     </Paper>
   )
+}
+
+/** Returns what the form can change, to compare two versions of a comment. */
+function toComparable(clip: Clip): string {
+  return JSON.stringify([clip.comments, readTimes(clip)])
 }

@@ -11,9 +11,13 @@ import { EmptyState, QueryState } from '../layout/query-state.tsx'
 import { PlayerProvider, usePlayerTime } from '../player/player-control.tsx'
 import { PlayerPage } from '../player/player-frame.tsx'
 import { formatTimeCode } from '../player/time-code.ts'
+import { addEnglish } from '../translation/add-english.ts'
+import { reviewTexts } from '../translation/english/review.ts'
 import { ClipForm } from './clip-form.tsx'
 import { type Clip, isCurrentAt, readTimes } from './clip-times.ts'
 import { ClipView } from './clip-view.tsx'
+
+addEnglish(reviewTexts)
 
 /** Interval at which comments of the same link on other devices are read. */
 const REFRESH_INTERVAL_MS = 30_000

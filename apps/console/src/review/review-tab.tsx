@@ -9,11 +9,15 @@ import { ErrorAlert } from '../layout/error-alert.tsx'
 import { notifySuccess } from '../layout/notify.ts'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
 import { usePlayerTime } from '../player/player-control.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { reviewTexts } from '../translation/english/review.ts'
 import { ClipForm } from './clip-form.tsx'
 import { ClipRow } from './clip-row.tsx'
 import { type Clip, isCurrentAt, moveItem, readTimes } from './clip-times.ts'
 import { Guests } from './guests.tsx'
 import { type Entry, isOfGuest, isOwn, requireOwnEntry, useEntries, useRefresh } from './use-review.ts'
+
+addEnglish(reviewTexts)
 
 /** Comments on parts of a video by the users of its organisation. */
 export function ReviewTab({ video }: { video: Schemas['Video'] }) {
@@ -46,9 +50,13 @@ function AddClip({ video, entries }: { video: Schemas['Video']; entries: readonl
       duration={Number(video.duration)}
       submitLabel={t('review.add')}
       save={async (payload) => {
-        const collaborate_id = await requireOwnEntry(session, video, entries)
-        await session.api.call('createClip', { path: { collaborate_id }, payload })
-        await refresh()
+        try {
+          const collaborate_id = await requireOwnEntry(session, video, entries)
+          await session.api.call('createClip', { path: { collaborate_id }, payload })
+        } finally {
+          // Another attempt finds the review that this one has created.
+          await refresh()
+        }
         notifySuccess(t('common.saved'))
       }}
     />

@@ -1,24 +1,28 @@
-import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage, guestClient, isPasskeyRequired } from '../api/client.ts'
-import { SESSION_KEY } from '../api/session.tsx'
+import { storeSession } from '../api/session.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { bindTexts } from '../layout/form-values.ts'
+import { PasswordField } from '../layout/password-field.tsx'
 import type { SignInLink } from './sign-in-address.ts'
 
 /** Form of a link: the user chooses a password. The first user of a platform also enters an address and a name. */
 export function LinkForm({ link }: { link: SignInLink }) {
   const { t } = useTranslation()
   const queryClient = useQueryClient()
+  const navigate = useNavigate()
   const [password, setPassword] = useState('')
   const [first, setFirst] = useState({ email: '', first_name: '', last_name: '' })
   const use = useMutation({
     mutationFn: () => guestClient.call('useSignInLink', { payload: { link: link.secret, password, ...(link.isFirstUser && first) } }),
-    onSuccess(session) {
+    async onSuccess(session) {
       removeSecret()
-      queryClient.setQueryData(SESSION_KEY, session)
+      storeSession(queryClient, session)
+      await navigate({ to: '/videos', replace: true })
     },
     onError: (error) => isPasskeyRequired(error) && removeSecret(),
   })
@@ -42,7 +46,7 @@ export function LinkForm({ link }: { link: SignInLink }) {
     <form onSubmit={submit}>
       <Stack>
         <Text size="sm">{t(link.isFirstUser ? 'signIn.firstUser' : 'signIn.choosePassword')}</Text>
-        <ErrorAlert error={use.error} />
+        <ErrorAlert error={use.error} fields={['password', ...(link.isFirstUser ? Object.keys(first) : [])]} />
         {link.isFirstUser && (
           <>
             <Group grow align="flex-start">
@@ -52,7 +56,7 @@ export function LinkForm({ link }: { link: SignInLink }) {
             <TextInput label={t('signIn.email')} type="email" autoComplete="username" {...text('email')} />
           </>
         )}
-        <PasswordInput
+        <PasswordField
           label={t('signIn.newPassword')}
           description={t('users.passwordHelp')}
           autoComplete="new-password"

@@ -3,7 +3,7 @@ import { IconFingerprint } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { signInByPasskey } from '../api/passkey.ts'
-import { SESSION_KEY } from '../api/session.tsx'
+import { storeSession } from '../api/session.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 
 /** Signs in by a passkey. With a password, it must be a passkey of the user of this password. */
@@ -17,7 +17,7 @@ export function PasskeyButton({
   const signIn = useMutation({
     mutationFn: () => signInByPasskey(password),
     onSuccess(session) {
-      queryClient.setQueryData(SESSION_KEY, session)
+      storeSession(queryClient, session)
       onSignedIn?.()
     },
   })

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import type { Result } from '@vitascope/sdk'
 import { Vitascope, VitascopeError } from '@vitascope/sdk'
 import { guestClient } from '../api/client.ts'
@@ -9,6 +10,16 @@ const PAGE_NAME = 'vitascope-page-before-sign-in'
 
 /** The return of a user without a sign-in. The message is the error code of the provider, or the reason. */
 class ProviderRejection extends Error {}
+
+/** Returns true if users can sign in at an identity provider. False until the platform has responded. */
+export function useHasProvider(): boolean {
+  const { data } = useQuery({
+    queryKey: ['identity provider'],
+    queryFn: ({ signal }) => guestClient.call('getOidcProvider', { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return data?.configured === true
+}
 
 /** Opens the page of the identity provider, which returns the user to `/console/sign-in`. */
 export async function openProvider(): Promise<void> {

@@ -1,11 +1,12 @@
-import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { guestClient, isPasskeyRequired } from '../api/client.ts'
 import { canUsePasskeys } from '../api/passkey.ts'
-import { SESSION_KEY } from '../api/session.tsx'
+import { storeSession } from '../api/session.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
+import { PasswordField } from '../layout/password-field.tsx'
 import { PasskeyButton } from './passkey-button.tsx'
 
 interface Props {
@@ -26,7 +27,7 @@ export function SignInForm({ fixedEmail, onSignedIn, others }: Props) {
     mutationFn: () => guestClient.call('signIn', { payload: { email, password } }),
     // A wrong password is not the end of a session.
     onSuccess(session) {
-      queryClient.setQueryData(SESSION_KEY, session)
+      storeSession(queryClient, session)
       onSignedIn?.()
     },
   })
@@ -61,7 +62,7 @@ export function SignInForm({ fixedEmail, onSignedIn, others }: Props) {
           value={email}
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
-        <PasswordInput
+        <PasswordField
           label={t('signIn.password')}
           autoComplete="current-password"
           required

@@ -5,12 +5,12 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { guestClient } from '../api/client.ts'
 import { canUsePasskeys } from '../api/passkey.ts'
-import { SESSION_KEY } from '../api/session.tsx'
+import { storeSession } from '../api/session.tsx'
 import icon from '../icon.svg'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { LinkForm } from './link-form.tsx'
 import { PasskeyButton } from './passkey-button.tsx'
-import { completeProviderSignIn, openProvider, readProviderProblem } from './provider-sign-in.ts'
+import { completeProviderSignIn, openProvider, readProviderProblem, useHasProvider } from './provider-sign-in.ts'
 import { readProviderReturn, readSignInLink } from './sign-in-address.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
@@ -35,21 +35,7 @@ export function SignInPage() {
           </Text>
         </Stack>
         <Paper withBorder shadow="sm" p="xl" radius="lg">
-          {link ? (
-            <LinkForm link={link} />
-          ) : isResetting ? (
-            <ResetForm />
-          ) : (
-            <SignInForm
-              others={
-                <>
-                  <Divider label={t('signIn.or')} />
-                  {canUsePasskeys() && <PasskeyButton variant="default" />}
-                  <ProviderButton />
-                </>
-              }
-            />
-          )}
+          {link ? <LinkForm link={link} /> : isResetting ? <ResetForm /> : <SignInForm others={<OtherSignIns />} />}
         </Paper>
         {!link && (
           <Anchor component="button" type="button" size="sm" ta="center" onClick={() => setResetting(!isResetting)}>
@@ -58,6 +44,23 @@ export function SignInPage() {
         )}
       </Stack>
     </main>
+  )
+}
+
+/** The ways to sign in without a password that this browser and the platform support. */
+function OtherSignIns() {
+  const { t } = useTranslation()
+  // A user who returns from the provider sees the result, even if the provider was removed meanwhile.
+  const [hasReturned] = useState(() => readProviderReturn(location.search) !== undefined)
+  const isConfigured = useHasProvider()
+  const hasProvider = hasReturned || isConfigured
+  if (!canUsePasskeys() && !hasProvider) return null
+  return (
+    <>
+      <Divider label={t('signIn.or')} />
+      {canUsePasskeys() && <PasskeyButton variant="default" />}
+      {hasProvider && <ProviderButton />}
+    </>
   )
 }
 
@@ -74,7 +77,7 @@ function ProviderButton() {
         router.history.replace(page)
         await router.load()
       }
-      queryClient.setQueryData(SESSION_KEY, session)
+      storeSession(queryClient, session)
     },
   })
   const { mutate } = complete

@@ -25,39 +25,42 @@ export function HealthPage() {
         title={t('system.health')}
         note={`${t('system.everyFew')} ${health.dataUpdatedAt > 0 ? t('system.checked', { time: formatClock(health.dataUpdatedAt) }) : ''}`}
       />
-      {health.isError && health.data ? <Alert color="red" title={t('system.noAnswer')} role="alert" mb="lg" /> : null}
       <QueryState query={health}>
-        {(unavailable) => (
-          <>
-            <Alert
-              color={unavailable.size === 0 ? 'teal' : 'red'}
-              icon={unavailable.size === 0 ? <IconCircleCheck /> : <IconAlertTriangle />}
-              title={unavailable.size === 0 ? t('system.ready') : t('system.notReady', { count: unavailable.size })}
-              role="status"
-              mb="lg"
-            />
-            <SimpleGrid cols={{ base: 1, sm: 2, xl: 4 }}>
-              {[...new Set([...SERVICES, ...unavailable.keys()])].map((name) => (
-                <Paper key={name} withBorder p="md">
-                  <Title order={2} size="h5">
-                    {name}
-                  </Title>
-                  <Text size="sm" c="dimmed" mb="xs">
-                    {valueLabel('system.services', name)}
-                  </Text>
-                  <Badge color={unavailable.has(name) ? 'red' : 'teal'}>
-                    {t(unavailable.has(name) ? 'system.unavailable' : 'system.available')}
-                  </Badge>
-                  {unavailable.has(name) && (
-                    <Text size="sm" mt="xs">
-                      {unavailable.get(name)}
+        {(unavailable) =>
+          health.isError ? (
+            <Alert color="red" title={t('system.noAnswer')} role="alert" />
+          ) : (
+            <>
+              <Alert
+                color={unavailable.size === 0 ? 'teal' : 'red'}
+                icon={unavailable.size === 0 ? <IconCircleCheck /> : <IconAlertTriangle />}
+                title={unavailable.size === 0 ? t('system.ready') : t('system.notReady', { count: unavailable.size })}
+                role="status"
+                mb="lg"
+              />
+              <SimpleGrid cols={{ base: 1, sm: 2, xl: 4 }}>
+                {[...new Set([...SERVICES, ...unavailable.keys()])].map((name) => (
+                  <Paper key={name} withBorder p="md">
+                    <Title order={2} size="h5">
+                      {name}
+                    </Title>
+                    <Text size="sm" c="dimmed" mb="xs">
+                      {valueLabel('system.services', name)}
                     </Text>
-                  )}
-                </Paper>
-              ))}
-            </SimpleGrid>
-          </>
-        )}
+                    <Badge color={unavailable.has(name) ? 'red' : 'teal'}>
+                      {t(unavailable.has(name) ? 'system.unavailable' : 'system.available')}
+                    </Badge>
+                    {unavailable.has(name) && (
+                      <Text size="sm" mt="xs">
+                        {unavailable.get(name)}
+                      </Text>
+                    )}
+                  </Paper>
+                ))}
+              </SimpleGrid>
+            </>
+          )
+        }
       </QueryState>
     </>
   )

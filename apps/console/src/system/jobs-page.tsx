@@ -131,9 +131,7 @@ function JobRow({ job, organisation }: { job: Schemas['ListedJob']; organisation
       </Table.Td>
       <Table.Td className="page-title">{organisation}</Table.Td>
       <Table.Td>
-        <Badge miw="max-content" color={COLOURS[state] ?? 'gray'}>
-          {valueLabel('job.states', state)}
-        </Badge>
+        <Badge color={COLOURS[state] ?? 'gray'}>{valueLabel('job.states', state)}</Badge>
         {state === 'running' && (
           <Progress value={progress} size="sm" mt={6} w={110} aria-label={t('job.progress', { percent: progress })} />
         )}

@@ -1,9 +1,11 @@
-import { Button, Modal, Stack, Textarea, TextInput } from '@mantine/core'
+import { Button, Stack, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { fieldMessage, systemClient } from '../api/client.ts'
+import { fieldMessage, systemClient, toMessage } from '../api/client.ts'
+import { FormDialog } from '../layout/form-dialog.tsx'
 import { bindTexts } from '../layout/form-values.ts'
+import { mergeChanges } from '../layout/merge-changes.ts'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { type OrganisationRecord, refreshOrganisations } from './organisation-record.ts'
 
@@ -29,7 +31,10 @@ export function OrganisationDialog({ organisation, close }: { organisation: Orga
     mutationFn: async () => {
       const target = stored ?? (await create(form.name))
       setStored(target)
-      const payload = changesOf(target.form, form)
+      if (!stored) await refreshOrganisations(queryClient)
+      // All limits are replaced together, so those that another person has changed are read.
+      const current = organisation ? toForm(await systemClient.call('getOrganisation', { path: { id: target.id } })) : target.form
+      const payload = changesOf(current, mergeChanges(form, target.form, current))
       if (Object.keys(payload).length > 0) await systemClient.call('updateOrganisation', { path: { id: target.id }, payload })
     },
     async onSuccess() {
@@ -37,7 +42,10 @@ export function OrganisationDialog({ organisation, close }: { organisation: Orga
       notifySuccess(t('common.saved'))
       close()
     },
-    onError: notifyError,
+    onError(error) {
+      const wasCreated = stored !== undefined && organisation === undefined
+      notifyError(wasCreated ? new Error(t('system.onlyCreated', { reason: toMessage(error) })) : error)
+    },
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -51,12 +59,10 @@ export function OrganisationDialog({ organisation, close }: { organisation: Orga
     ...{ type: 'number', min: 0, step },
   })
   return (
-    <Modal
-      opened
-      onClose={close}
+    <FormDialog
       title={organisation ? t('system.editTitle', { name: organisation.name }) : t('system.add')}
-      centered
-      closeButtonProps={{ 'aria-label': t('common.close') }}
+      isChanged={Object.keys(changesOf(stored?.form ?? toForm(undefined), form)).length > 0}
+      close={close}
     >
       <form onSubmit={submit}>
         <Stack>
@@ -79,7 +85,7 @@ export function OrganisationDialog({ organisation, close }: { organisation: Orga
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }
 

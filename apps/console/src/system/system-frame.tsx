@@ -1,15 +1,15 @@
 import { Button, Group } from '@mantine/core'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { useSession } from '../api/session.tsx'
-import { NotFoundMessage } from '../layout/error-page.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { systemPageTexts } from '../translation/english/system-pages.ts'
 
-/** Frame of the pages about the whole platform. Only system users see them. */
+addEnglish(systemPageTexts)
+
+/** Frame of the pages about the whole platform. */
 export function SystemFrame() {
   const { t } = useTranslation()
-  const { isSystem } = useSession()
   const path = useRouterState({ select: ({ location }) => location.pathname })
-  if (!isSystem) return <NotFoundMessage />
   const pages = [
     { to: '/system/organisations', label: t('system.organisations') },
     { to: '/system/jobs', label: t('system.jobs') },

@@ -108,9 +108,7 @@ function WorkerCard({ worker, nameOf }: { worker: Schemas['Worker']; nameOf: (or
         <Title order={3} size="h5" className="page-title">
           {name}
         </Title>
-        <Badge miw="max-content" color={connected ? 'teal' : 'red'}>
-          {t(connected ? 'system.connected' : 'system.disconnected')}
-        </Badge>
+        <Badge color={connected ? 'teal' : 'red'}>{t(connected ? 'system.connected' : 'system.disconnected')}</Badge>
       </Group>
       <Text size="sm" c="dimmed" mb="xs">
         {t('system.heartbeat', { span: formatSpan(heartbeat_age_seconds) })}

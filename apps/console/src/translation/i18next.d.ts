@@ -1,8 +1,8 @@
 import 'i18next'
-import type { english } from './english.ts'
+import type { English } from './english.ts'
 
 declare module 'i18next' {
   interface CustomTypeOptions {
-    resources: { translation: typeof english }
+    resources: { translation: English }
   }
 }

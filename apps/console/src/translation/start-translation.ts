@@ -1,6 +1,7 @@
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
 import { english } from './english.ts'
+import { setFieldRules } from './field-message.ts'
 
 /** Languages of the console, with their own names. */
 export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const
@@ -31,8 +32,11 @@ export async function chooseLanguage(language: Language): Promise<void> {
 
 async function showLanguage(language: Language): Promise<void> {
   if (language === 'de') {
-    const { german } = await import('./german.ts')
+    const { german, fieldRules } = await import('./german.ts')
     i18next.addResourceBundle('de', 'translation', german)
+    setFieldRules(fieldRules)
+  } else {
+    setFieldRules([])
   }
   await i18next.changeLanguage(language)
   document.documentElement.lang = language

@@ -1,32 +1,41 @@
-import { type UploadedVideo, type UploadOptions, type Vitascope, VitascopeError } from '@vitascope/sdk'
-import { forgetUpload, recallUpload, rememberUpload } from './stored-uploads.ts'
+import { isUploadOver, type UploadedVideo, type UploadOptions, type Vitascope } from '@vitascope/sdk'
+import { forgetUpload, recallUpload, rememberUpload, whileUploading } from './stored-uploads.ts'
 
-/** Statuses after which the same upload can succeed later: a key or session that ended, and limits. */
-const TEMPORARY: ReadonlySet<number> = new Set([401, 403, 408, 423, 429])
+/** A file and the purpose of its upload, a result of `toPurpose`. */
+interface Target {
+  file: File
+  purpose: string
+}
 
 /**
  * Uploads a file. It continues the unfinished upload of the same file for the same purpose, such as that of a page that
- * was closed. `purpose` is the organisation, or also the media whose source the file replaces.
+ * was closed.
  */
 export async function continueUpload(
   api: Vitascope,
-  { file, purpose }: { file: File; purpose: string },
+  { file, purpose }: Target,
   options: Omit<UploadOptions, 'uploadId' | 'onStart'>,
 ): Promise<UploadedVideo> {
-  const run = (uploadId: string | undefined) =>
-    api.videos.upload(file, { ...options, uploadId, onStart: (id) => rememberUpload(file, purpose, id) })
-  const earlier = recallUpload(file, purpose)
   try {
-    const uploaded = await run(earlier).catch((error: unknown) => {
-      // The earlier upload has been removed.
-      if (earlier !== undefined && error instanceof VitascopeError && error.code === 'upload_not_found') return run(undefined)
-      throw error
-    })
+    const uploaded = await whileUploading(file, purpose, () =>
+      api.videos.upload(file, {
+        ...options,
+        uploadId: recallUpload(file, purpose),
+        onStart: (id) => rememberUpload(file, purpose, id),
+      }),
+    )
     forgetUpload(file, purpose)
     return uploaded
   } catch (error) {
-    if (error instanceof VitascopeError && error.status >= 400 && error.status < 500 && !TEMPORARY.has(error.status))
-      forgetUpload(file, purpose)
+    if (isUploadOver(error)) forgetUpload(file, purpose)
     throw error
   }
+}
+
+/** Deletes the unfinished upload of a file, if there is one. Otherwise the platform deletes it after a day. */
+export async function discardUpload(api: Vitascope, { file, purpose }: Target): Promise<void> {
+  const upload_id = recallUpload(file, purpose)
+  if (upload_id === undefined) return
+  forgetUpload(file, purpose)
+  await api.call('deleteTusUpload', { path: { upload_id } })
 }

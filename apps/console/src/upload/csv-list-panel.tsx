@@ -2,39 +2,62 @@ import { Alert, Button, Group, Progress, Stack, Table, Text } from '@mantine/cor
 import { IconAlertTriangle, IconCircleCheck, IconFileSpreadsheet } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { toMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
 import { ListTable } from '../layout/list-table.tsx'
+import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { SelectFile } from '../layout/select-file.tsx'
-import { CSV_COLUMNS, type CsvList, type CsvProblem, readCsvList, toUploadPayload } from './csv-list.ts'
+import { CSV_COLUMNS, type CsvList, type CsvProblem, decodeCsv, readCsvList, toUploadPayload } from './csv-list.ts'
 
 /** Result of a row that was sent. */
 type RowResult = { videoId: string } | { reason: string }
 
-/** Reads a CSV file, shows what it would create, and creates the videos after a confirmation. */
-export function CsvListPanel() {
+/**
+ * Reads a CSV file, shows what it would create, and creates the videos after a confirmation. `onRunning` is called when
+ * that begins and ends.
+ */
+export function CsvListPanel({ onRunning }: { onRunning: (isRunning: boolean) => void }) {
   const { t } = useTranslation()
   const { api } = useSession()
   const queryClient = useQueryClient()
   const [list, setList] = useState<CsvList>()
   const [results, setResults] = useState<ReadonlyMap<number, RowResult>>(new Map())
   const [isRunning, setRunning] = useState(false)
+  const isStopped = useRef(false)
+  useEffect(() => onRunning(isRunning), [onRunning, isRunning])
   const describe = useProblemText()
-  const valid = list?.problems.length === 0 ? list.rows.filter(({ problems }) => problems.length === 0) : []
+  const isUsable = list?.problems.every(({ problem }) => problem === 'unknownColumn')
+  const valid = list && isUsable ? list.rows.filter(({ problems }) => problems.length === 0) : []
   const waiting = valid.filter(({ line }) => !isCreated(results.get(line)))
+  const read = async (file: File) => {
+    try {
+      setList(readCsvList(decodeCsv(await file.arrayBuffer())))
+      setResults(new Map())
+    } catch (error) {
+      notifyError(error)
+    }
+  }
   const createAll = async () => {
     setRunning(true)
+    isStopped.current = false
+    let count = 0
     for (const row of waiting) {
+      if (isStopped.current) break
       const result = await api.videos.create(toUploadPayload(row)).then(
         ({ id }) => ({ videoId: id }),
         (error: unknown) => ({ reason: toMessage(error) }),
       )
+      if (isCreated(result)) count++
       setResults((before) => new Map(before).set(row.line, result))
     }
     setRunning(false)
+    if (count > 0) notifySuccess(t('upload.fetching', { count }))
     await queryClient.invalidateQueries({ queryKey: ['videos'] })
+  }
+  const stop = () => {
+    isStopped.current = true
   }
   return (
     <Stack gap="sm">
@@ -42,13 +65,7 @@ export function CsvListPanel() {
         {t('csv.help', { columns: CSV_COLUMNS.join(', ') })}
       </Text>
       <Group>
-        <SelectFile
-          accept=".csv,.tsv,text/csv"
-          onSelect={(file) => {
-            setResults(new Map())
-            void file.text().then((text) => setList(readCsvList(text)))
-          }}
-        >
+        <SelectFile accept=".csv,.tsv,text/csv" onSelect={(file) => void read(file)}>
           {(props) => (
             <Button variant="default" leftSection={<IconFileSpreadsheet size={18} aria-hidden="true" />} disabled={isRunning} {...props}>
               {t('csv.select')}
@@ -60,15 +77,22 @@ export function CsvListPanel() {
             {t('csv.create', { count: waiting.length })}
           </Button>
         )}
+        {isRunning && (
+          <Button variant="default" onClick={stop}>
+            {t('common.cancel')}
+          </Button>
+        )}
       </Group>
       {list?.problems.map((problem) => (
-        <Alert key={JSON.stringify(problem)} color="red" icon={<IconAlertTriangle size={18} />} role="alert">
+        <Alert key={JSON.stringify(problem)} color={isUsable ? 'yellow' : 'red'} icon={<IconAlertTriangle size={18} />} role="alert">
           {describe(problem)}
         </Alert>
       ))}
       {list && valid.length > 0 && (
         <Text size="sm" aria-live="polite">
-          {t('csv.checked', { valid: valid.length, invalid: list.rows.length - valid.length })}
+          {results.size === 0 || isRunning
+            ? t('csv.checked', { valid: valid.length, invalid: list.rows.length - valid.length })
+            : t('csv.summary', { created: valid.length - waiting.length, failed: results.size - (valid.length - waiting.length) })}
         </Text>
       )}
       {results.size > 0 && <Progress value={(100 * results.size) / Math.max(1, valid.length)} aria-label={t('csv.progress')} />}

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { MAX_CSV_ROWS, readCsvList, toUploadPayload } from './csv-list.ts'
+import { decodeCsv, MAX_CSV_ROWS, readCsvList, toUploadPayload } from './csv-list.ts'
 
 const URL_A = 'https://example.org/a.mp4'
 
@@ -40,6 +40,7 @@ test('a row can have several problems', () => {
 test.each([
   ['', [{ problem: 'noUrlColumn' }]],
   ['title\na', [{ problem: 'noUrlColumn' }]],
+  ['url\0', [{ problem: 'notText' }]],
   ['url,author\n', [{ problem: 'unknownColumn', value: 'author' }, { problem: 'noRows' }]],
   [
     `url\n${Array.from({ length: MAX_CSV_ROWS + 1 }, (_, nth) => `https://example.org/${nth}`).join('\n')}`,
@@ -47,4 +48,23 @@ test.each([
   ],
 ])('the list %.20s has problems', (text, problems) => {
   expect(readCsvList(text).problems).toEqual(problems)
+})
+
+test('a quotation mark that is not closed is a problem of its row, because it hides the rows after it', () => {
+  const { rows } = readCsvList(`url,title\n${URL_A},a\nhttps://example.org/b.mp4,"b\nhttps://example.org/c.mp4,c\n`)
+  expect(rows.map(({ problems }) => problems)).toEqual([[], [{ problem: 'badQuotes' }]])
+})
+
+test.each([',', ';', '\t'])('two columns and the delimiter %j are enough', (delimiter) => {
+  const { problems, rows } = readCsvList(`url${delimiter}title\n${URL_A}${delimiter}"First, second; third"\n`)
+  expect([problems, rows.map(({ values }) => values.title)]).toEqual([[], ['First, second; third']])
+})
+
+test('a tag with a space is a problem of its row', () => {
+  const { rows } = readCsvList(`url;tags\n${URL_A};first day, launch\n`)
+  expect(rows[0]?.problems).toEqual([{ problem: 'tagSpace', value: 'first day' }])
+})
+
+test.each(['utf8', 'latin1'] as const)('umlauts of a file in %s are kept', (encoding) => {
+  expect(decodeCsv(new Uint8Array(Buffer.from('url;title\na;München', encoding)).buffer)).toBe('url;title\na;München')
 })

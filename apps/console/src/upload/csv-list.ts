@@ -8,10 +8,10 @@ const VISIBILITIES = ['public', 'unlisted', 'private'] as const
 
 type Column = (typeof CSV_COLUMNS)[number]
 
-/** A problem of one row or of the whole list. The texts are those of `upload.csv` in the translation. */
+/** A problem of one row or of the whole list. The texts are those of `csv.problem` in the translation. */
 export type CsvProblem =
-  | { problem: 'noUrlColumn' | 'noRows' | 'noUrl' | 'notAUrl' | 'duplicate' | 'tooManyFields' }
-  | { problem: 'unknownColumn' | 'unknownVisibility'; value: string }
+  | { problem: 'notText' | 'noUrlColumn' | 'noRows' | 'noUrl' | 'notAUrl' | 'duplicate' | 'tooManyFields' | 'badQuotes' }
+  | { problem: 'unknownColumn' | 'unknownVisibility' | 'tagSpace'; value: string }
   | { problem: 'tooManyRows' | 'tooLong'; max: number; value?: string }
 
 export interface CsvRow {
@@ -28,21 +28,37 @@ export interface CsvList {
 
 const MAX_LENGTHS: Readonly<Partial<Record<Column, number>>> = { url: 2_048, title: 255, description: 5_000 }
 
+/** Returns the text of a file in UTF-8, or else in Windows-1252, in which spreadsheet programs of Western Europe store CSV. */
+export function decodeCsv(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}
+
 /**
  * Checks a list of videos without creating any. Comma, semicolon and tab separate fields. Each row has its own
  * problems, so that the others can be used.
  */
 export function readCsvList(text: string): CsvList {
-  const { data } = Papa.parse<string[]>(text.replace(/^\uFEFF/, ''), { skipEmptyLines: false })
+  if (text.includes('\0')) return { problems: [{ problem: 'notText' }], rows: [] }
+  const { data, errors } = Papa.parse<string[]>(text.replace(/^\uFEFF/, ''), { delimiter: findDelimiter(text), skipEmptyLines: false })
   const [header = [], ...lines] = data
   const columns = header.map((name) => name.trim().toLowerCase())
   const problems: CsvProblem[] = columns.filter((name) => !isColumn(name)).map((value) => ({ problem: 'unknownColumn', value }))
   if (!columns.includes('url')) return { problems: [...problems, { problem: 'noUrlColumn' }], rows: [] }
   const urls = new Set<string>()
   const rows: CsvRow[] = []
+  const badQuotes = new Set(errors.flatMap(({ type, row }) => (type === 'Quotes' && row !== undefined ? [row] : [])))
   let line = 2 + countLineEnds(header)
-  for (const fields of lines) {
-    if (fields.some((field) => field.trim() !== '')) rows.push(readRow(line, fields, columns, urls))
+  for (const [index, fields] of lines.entries()) {
+    if (fields.some((field) => field.trim() !== '')) {
+      const row = readRow(line, fields, columns, urls)
+      // The first row of the data is the header.
+      if (badQuotes.has(index + 1)) row.problems.unshift({ problem: 'badQuotes' })
+      rows.push(row)
+    }
     line += 1 + countLineEnds(fields)
   }
   if (rows.length === 0) problems.push({ problem: 'noRows' })
@@ -52,10 +68,7 @@ export function readCsvList(text: string): CsvList {
 
 /** Returns the payload that creates the video of a row. */
 export function toUploadPayload({ values }: CsvRow): Omit<Payload<'uploadVideo'>, 'organisation_id'> & { url: string } {
-  const tags = values.tags
-    .split(/[;,]/)
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '')
+  const tags = splitTags(values.tags)
   return {
     url: values.url,
     ...(values.title !== '' && { name: values.title }),
@@ -79,12 +92,23 @@ function readRow(line: number, fields: readonly string[], columns: readonly stri
   urls.add(values.url)
   if (values.visibility !== '' && !isVisibility(values.visibility))
     problems.push({ problem: 'unknownVisibility', value: values.visibility })
+  for (const value of splitTags(values.tags)) if (/\s/u.test(value)) problems.push({ problem: 'tagSpace', value })
   if (fields.length > columns.length) problems.push({ problem: 'tooManyFields' })
   for (const column of CSV_COLUMNS) {
     const max = MAX_LENGTHS[column]
     if (max !== undefined && values[column].length > max) problems.push({ problem: 'tooLong', value: column, max })
   }
   return { line, values, problems }
+}
+
+/** The first line decides, because no name of a column has a delimiter. A short list with other texts misleads a guess. */
+function findDelimiter(text: string): string {
+  const [header = ''] = text.split('\n', 1)
+  return [';', '\t'].find((delimiter) => header.includes(delimiter)) ?? ','
+}
+
+function splitTags(text: string): string[] {
+  return text.split(/[;,]/).flatMap((tag) => tag.trim() || [])
 }
 
 function countLineEnds(fields: readonly string[]): number {

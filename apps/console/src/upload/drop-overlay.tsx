@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { notifyError } from '../layout/notify.ts'
 import { readDroppedFiles } from './dropped-files.ts'
 
 /** Accepts files and folders that are dropped anywhere in the window. */
@@ -21,7 +22,8 @@ export function DropOverlay({ onFiles }: { onFiles: (files: readonly File[]) => 
       if (!hasFiles(event) || !event.dataTransfer) return
       event.preventDefault()
       setDepth(0)
-      void readDroppedFiles(event.dataTransfer).then(onFiles)
+      // A file can be unreadable, or deleted in the meantime.
+      void readDroppedFiles(event.dataTransfer).then(onFiles, notifyError)
     }
     const listeners = { dragenter: enter, dragleave: leave, dragover: over, drop }
     for (const [name, listener] of Object.entries(listeners)) addEventListener(name, listener as EventListener)

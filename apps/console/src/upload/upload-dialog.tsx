@@ -1,13 +1,18 @@
-import { Button, Divider, FileButton, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { Button, Divider, FileButton, Group, Stack, Text, Textarea } from '@mantine/core'
 import { IconUpload } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { toMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
+import { FormDialog } from '../layout/form-dialog.tsx'
 import { lazyPart } from '../layout/lazy-part.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { UploadQuota } from '../quota/upload-quota.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { csvTexts } from '../translation/english/csv.ts'
+
+addEnglish(csvTexts)
 
 /** The parser of lists is loaded when the panel is opened. */
 const CsvListPanel = lazyPart(() => import('./csv-list-panel.tsx').then(({ CsvListPanel }) => CsvListPanel))
@@ -20,6 +25,14 @@ export function UploadDialog({ close, onFiles }: { close: () => void; onFiles: (
   const [addresses, setAddresses] = useState('')
   const [isRunning, setRunning] = useState(false)
   const [hasList, setHasList] = useState(false)
+  const [isListRunning, setListRunning] = useState(false)
+  const isBusy = isRunning || isListRunning
+  useEffect(() => {
+    if (!isBusy) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [isBusy])
   const lines = addresses.split('\n').flatMap((line) => line.trim() || [])
   const fetchAll = async () => {
     setRunning(true)
@@ -36,27 +49,27 @@ export function UploadDialog({ close, onFiles }: { close: () => void; onFiles: (
     setRunning(false)
     // Addresses that failed stay, so that they can be corrected.
     setAddresses(failed.join('\n'))
-    if (failed.length > 0) notifyError(new Error(reason))
+    // Only the last message stays.
     if (failed.length < lines.length) notifySuccess(t('upload.fetching', { count: lines.length - failed.length }))
-    if (failed.length === 0) close()
+    if (failed.length > 0) notifyError(new Error(reason))
+    if (failed.length === 0 && !hasList) close()
     await queryClient.invalidateQueries({ queryKey: ['videos'] })
   }
+  const isChanged = lines.length > 0 || hasList
+  // The results of addresses that are being sent would be lost.
+  const end = () => {
+    if (!isBusy) close()
+  }
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={t('upload.title')}
-      centered
-      size={hasList ? 'xl' : 'lg'}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
+    <FormDialog title={t('upload.title')} isChanged={isChanged} close={end} size={hasList ? 'xl' : 'lg'}>
       <Stack>
         <FileButton
           multiple
           accept="video/*,audio/*,.mkv,.mxf,.ts,.m2ts"
           onChange={(files) => {
             onFiles(files)
-            close()
+            // Addresses and a list that were entered stay.
+            if (!isChanged) end()
           }}
         >
           {(props) => (
@@ -78,24 +91,25 @@ export function UploadDialog({ close, onFiles }: { close: () => void; onFiles: (
           autosize
           minRows={2}
           maxRows={8}
+          readOnly={isRunning}
           value={addresses}
           onChange={(event) => setAddresses(event.currentTarget.value)}
         />
         <Group justify="space-between">
-          <Button variant="subtle" aria-expanded={hasList} onClick={() => setHasList(!hasList)}>
+          <Button variant="subtle" aria-expanded={hasList} disabled={isBusy} onClick={() => setHasList(!hasList)}>
             {t('csv.open')}
           </Button>
           <Group>
-            <Button variant="default" onClick={close}>
+            <Button variant="default" disabled={isBusy} onClick={end}>
               {t('common.cancel')}
             </Button>
-            <Button disabled={lines.length === 0} loading={isRunning} onClick={() => void fetchAll()}>
+            <Button disabled={lines.length === 0 || isListRunning} loading={isRunning} onClick={() => void fetchAll()}>
               {t('upload.start')}
             </Button>
           </Group>
         </Group>
-        {hasList && <CsvListPanel />}
+        {hasList && <CsvListPanel onRunning={setListRunning} />}
       </Stack>
-    </Modal>
+    </FormDialog>
   )
 }

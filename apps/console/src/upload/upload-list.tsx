@@ -1,7 +1,10 @@
 import { ActionIcon, Anchor, Button, Group, Paper, Progress, ScrollArea, Stack, Text } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay, IconX } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { useSession } from '../api/session.tsx'
+import { forgetInterrupted, type InterruptedUpload, listInterruptedUploads } from './stored-uploads.ts'
 import { useUploads } from './upload-provider.tsx'
 import type { UploadItem } from './upload-queue.ts'
 
@@ -9,7 +12,8 @@ import type { UploadItem } from './upload-queue.ts'
 export function UploadList() {
   const { t } = useTranslation()
   const { items, queue } = useUploads()
-  if (items.length === 0) return null
+  const interrupted = useInterruptedUploads()
+  if (items.length === 0 && interrupted.length === 0) return null
   return (
     <Paper withBorder shadow="lg" p="md" className="upload-list" component="section" aria-label={t('upload.list')}>
       <Group justify="space-between" mb="xs">
@@ -25,9 +29,49 @@ export function UploadList() {
           {items.map((item) => (
             <UploadRow key={item.key} item={item} />
           ))}
+          {interrupted.map((upload) => (
+            <InterruptedRow key={upload.name} upload={upload} />
+          ))}
         </Stack>
       </ScrollArea.Autosize>
     </Paper>
+  )
+}
+
+/** Uploads of pages that were closed. They are read again when an upload of this page starts or ends. */
+function useInterruptedUploads(): readonly InterruptedUpload[] {
+  const { organisationId } = useSession()
+  const { items } = useUploads()
+  const states = items.map(({ key, state }) => `${key} ${state}`)
+  const { data = [] } = useQuery({
+    queryKey: ['interrupted uploads', organisationId, states],
+    queryFn: () => listInterruptedUploads(organisationId),
+  })
+  // Uploads of this page are in its list, also while they wait or are paused.
+  return data.filter(({ fileName }) => !items.some(({ name }) => name === fileName))
+}
+
+function InterruptedRow({ upload: { name, fileName, isReplacement } }: { upload: InterruptedUpload }) {
+  const { t } = useTranslation()
+  const queryClient = useQueryClient()
+  const remove = () => {
+    forgetInterrupted(name)
+    void queryClient.invalidateQueries({ queryKey: ['interrupted uploads'] })
+  }
+  return (
+    <li>
+      <Group justify="space-between" wrap="nowrap" gap="xs">
+        <Text size="sm" truncate fw={550} title={fileName}>
+          {fileName}
+        </Text>
+        <ActionIcon variant="subtle" color="gray" aria-label={t('upload.remove', { name: fileName })} onClick={remove}>
+          <IconX size={16} />
+        </ActionIcon>
+      </Group>
+      <Text size="xs" c="dimmed">
+        {t(isReplacement ? 'upload.interruptedSource' : 'upload.interrupted')}
+      </Text>
+    </li>
   )
 }
 
@@ -40,7 +84,7 @@ function UploadRow({ item }: { item: UploadItem }) {
     sending: t('upload.sending', { percent }),
     paused: t('upload.paused', { percent }),
     encoding: t('upload.processing', { percent }),
-    done: t('upload.done'),
+    done: item.mediaId === undefined ? t('upload.done') : t('replace.done'),
     failed: t('upload.failed', { reason }),
   }[state]
   return (

@@ -1,8 +1,9 @@
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
+import { refreshJobs } from '../job/job-state.ts'
 import { lazyPart } from '../layout/lazy-part.tsx'
 import { notifyWarning } from '../layout/notify.ts'
 import { DropOverlay } from './drop-overlay.tsx'
@@ -11,8 +12,13 @@ import { createUploadQueue, type UploadItem, type UploadQueue } from './upload-q
 interface Uploads {
   items: readonly UploadItem[]
   queue: UploadQueue
+  /** Uploads a file that replaces the source of a media. */
+  replaceSource: (file: File, mediaId: string) => void
   openDialog: () => void
 }
+
+/** Messages about files that were not added are cut after this many. */
+const MAX_MESSAGES = 5
 
 /** The dialog is loaded when it is opened. */
 const UploadDialog = lazyPart(() => import('./upload-dialog.tsx').then(({ UploadDialog }) => UploadDialog))
@@ -29,7 +35,7 @@ export function UploadProvider({ children }: { children: ReactNode }) {
   const queueRef = useRef<UploadQueue>(undefined)
   queueRef.current ??= createUploadQueue({
     onChange: setItems,
-    onVideo: () => void queryClient.invalidateQueries({ queryKey: ['videos'] }),
+    onUploaded: () => void refreshJobs(queryClient),
   })
   const queue = queueRef.current
   useEffect(() => queue.setApi(api, organisationId), [queue, api, organisationId])
@@ -40,15 +46,19 @@ export function UploadProvider({ children }: { children: ReactNode }) {
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)
   }, [isRunning])
-  const uploads = useMemo(() => ({ items, queue, openDialog: open }), [items, queue, open])
-  const add = async (files: readonly File[]) => {
+  const add = async (files: readonly File[], mediaId?: string) => {
     // Without this check, the platform rejects an upload itself when it starts.
     const rejected = await import('./over-quota.ts')
       .then(({ findOverQuota }) => findOverQuota(files, { api, organisationId, queryClient, waitingBytes: queue.waitingBytes() }))
       .catch(() => new Map<File, string>())
-    for (const name of queue.add(files.filter((file) => !rejected.has(file)))) notifyWarning(t('upload.notVideo', { name }))
-    for (const message of new Set(rejected.values())) notifyWarning(message)
+    const allowed = files.filter((file) => !rejected.has(file))
+    const skipped = queue.add(allowed, mediaId).map((name) => t('upload.notVideo', { name }))
+    const messages = [...skipped, ...new Set(rejected.values())]
+    const shown = [...messages.slice(0, MAX_MESSAGES), ...(messages.length > MAX_MESSAGES ? ['…'] : [])]
+    // Only the last warning stays.
+    if (shown.length > 0) notifyWarning(shown.join(' '))
   }
+  const uploads = { items, queue, openDialog: open, replaceSource: (file: File, mediaId: string) => void add([file], mediaId) }
   return (
     <UploadContext.Provider value={uploads}>
       {children}

@@ -1,6 +1,7 @@
-import type { Vitascope } from '@vitascope/sdk'
+import { type UploadedVideo, type Vitascope, VitascopeError } from '@vitascope/sdk'
 import { toMessage } from '../api/client.ts'
-import { continueUpload } from './continue-upload.ts'
+import { continueUpload, discardUpload } from './continue-upload.ts'
+import { toPurpose } from './stored-uploads.ts'
 
 /** One file of the list. */
 export interface UploadItem {
@@ -8,18 +9,20 @@ export interface UploadItem {
   name: string
   state: 'waiting' | 'sending' | 'paused' | 'encoding' | 'done' | 'failed'
   percent: number
+  /** Id of the media whose source the file replaces. Undefined for a new video. */
+  mediaId?: string | undefined
   /** Set when the upload is complete. */
   videoId?: string
   reason?: string
 }
 
 export interface UploadQueue {
-  /** Adds files and folders. Returns the names of files that are not videos. */
-  add(files: readonly File[]): string[]
+  /** Adds files: for new videos, or for the source of a media. Returns the names of files that are not videos. */
+  add(files: readonly File[], mediaId?: string): string[]
   pause(key: string): void
   /** Continues a paused or failed upload. */
   resume(key: string): void
-  /** Removes an upload from the list. One that has not ended is aborted. */
+  /** Removes an upload from the list. One that has not arrived completely is aborted and deleted. */
   remove(key: string): void
   removeEnded(): void
   /** Returns the bytes of files that wait. The platform has not reserved them yet. */
@@ -49,10 +52,11 @@ export function isVideoFile({ type, name }: Pick<File, 'type' | 'name'>): boolea
  */
 export function createUploadQueue({
   onChange,
-  onVideo,
+  onUploaded,
 }: {
   onChange: (items: readonly UploadItem[]) => void
-  onVideo: () => void
+  /** Called when a file has arrived, and when its video is ready or has failed. */
+  onUploaded: () => void
 }): UploadQueue {
   let entries: Entry[] = []
   let target: { api: Vitascope; organisationId: string } | undefined
@@ -63,6 +67,7 @@ export function createUploadQueue({
     entry.item = { ...entry.item, ...changes }
     report()
   }
+  const targetOf = ({ item, file, organisationId }: Entry) => ({ file, purpose: toPurpose(organisationId, item.mediaId) })
   const find = (key: string) => entries.find(({ item }) => item.key === key)
 
   function startNext(): void {
@@ -71,38 +76,53 @@ export function createUploadQueue({
   }
 
   async function send(entry: Entry): Promise<void> {
-    const { file, api, organisationId } = entry
+    const { item, file, api } = entry
+    const { mediaId } = item
     const abort = new AbortController()
     entry.abort = abort
     change(entry, { state: 'sending' })
     try {
-      const target = { file, purpose: organisationId }
-      const { id } = await continueUpload(api, target, {
-        title: file.name.replace(/\.[^.]+$/, ''),
+      const { id, job_id } = await continueUpload(api, targetOf(entry), {
+        ...(mediaId === undefined ? { title: file.name.replace(/\.[^.]+$/, '') } : { mediaId }),
         signal: abort.signal,
         onProgress: ({ sentBytes }) => change(entry, { percent: Math.floor((100 * sentBytes) / file.size) }),
       })
       change(entry, { state: 'encoding', percent: 0, videoId: id })
-      onVideo()
+      onUploaded()
       startNext()
-      await api.videos.waitUntilReady(id, { signal: abort.signal, onProgress: ({ status }) => change(entry, { percent: status.progress }) })
+      await waitForEncode(entry, { id, job_id, signal: abort.signal })
       change(entry, { state: 'done', percent: 100 })
     } catch (error) {
       if (abort.signal.aborted) return
       change(entry, { state: 'failed', reason: toMessage(error) })
     } finally {
-      onVideo()
+      onUploaded()
       startNext()
     }
   }
 
+  async function waitForEncode(entry: Entry, { id, job_id, signal }: UploadedVideo & { signal: AbortSignal }): Promise<void> {
+    const { item, api } = entry
+    const showProgress = (percent: number) => change(entry, { percent })
+    if (item.mediaId === undefined) {
+      await api.videos.waitUntilReady(id, { signal, onProgress: ({ status }) => showProgress(status.progress) })
+      return
+    }
+    // The old files play meanwhile, so the video is ready all the time.
+    const { state } = await api.jobs.waitUntilEnded(job_id, { signal, onProgress: ({ progress }) => showProgress(progress) })
+    if (state !== 'ok') throw new VitascopeError('The new source cannot be encoded.', { code: 'encoding_failed' })
+  }
+
   return {
-    add(files) {
+    add(files, mediaId) {
       const skipped: string[] = []
       for (const file of files) {
         if (!isVideoFile(file)) skipped.push(file.name)
         else if (target)
-          entries.push({ item: { key: `${++count}`, name: file.name, state: 'waiting', percent: 0 }, file, ...target, abort: undefined })
+          entries.push({
+            item: { key: `${++count}`, name: file.name, state: 'waiting', percent: 0, mediaId },
+            ...{ file, ...target, abort: undefined },
+          })
       }
       report()
       startNext()
@@ -123,7 +143,10 @@ export function createUploadQueue({
     },
     remove(key) {
       const entry = find(key)
-      entry?.abort?.abort()
+      if (!entry) return
+      entry.abort?.abort()
+      // If this fails, the platform deletes the upload after a day.
+      if (entry.item.videoId === undefined) discardUpload(entry.api, targetOf(entry)).catch(() => {})
       entries = entries.filter((other) => other !== entry)
       report()
       startNext()

@@ -10,37 +10,51 @@ import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { FormButtons } from '../layout/form-buttons.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
+import { UnsavedScope, useReplacedForms, useUnsavedChanges } from '../layout/unsaved-changes.tsx'
+import { useMergedForm } from '../layout/use-merged-form.tsx'
 import { type Cue, formatVtt, hasValidTimes, parseVtt, toCueTime } from './web-vtt.ts'
 
 type CaptionFormat = 'srt' | 'sbv' | 'sub' | 'vtt'
 const FORMATS: readonly CaptionFormat[] = ['vtt', 'srt', 'sbv', 'sub']
+/** Formats of downloads in the API, and their names. */
+const DOWNLOADS = [
+  ['vtt', 'WebVTT'],
+  ['xml', 'TTML'],
+  ['txt', 'TXT'],
+] as const
 
 /** Captions of a video: upload, edit, download and delete. */
 export function CaptionsTab({ video }: { video: Schemas['Video'] }) {
   const { t } = useTranslation()
   const [isAdding, setAdding] = useState(false)
   const [editedId, setEditedId] = useState<string>()
+  const { onChange, mayReplace } = useReplacedForms()
   const { data: captions } = video.captions
   const edited = captions.find(({ caption_id }) => caption_id === editedId)
   if (edited) return <CaptionEditor caption={edited} close={() => setEditedId(undefined)} />
+  const edit = (id: string) => {
+    if (mayReplace()) setEditedId(id)
+  }
   return (
-    <Stack>
-      {captions.length === 0 && !isAdding && <EmptyState icon={<IconMessage2 size={28} />} title={t('video.noCaptions')} />}
-      <Stack gap="xs" component="ul" className="plain-list">
-        {captions.map((caption) => (
-          <CaptionRow key={caption.caption_id} caption={caption} videoId={video.video_id} edit={() => setEditedId(caption.caption_id)} />
-        ))}
+    <UnsavedScope onChange={onChange}>
+      <Stack>
+        {captions.length === 0 && !isAdding && <EmptyState icon={<IconMessage2 size={28} />} title={t('video.noCaptions')} />}
+        <Stack gap="xs" component="ul" className="plain-list">
+          {captions.map((caption) => (
+            <CaptionRow key={caption.caption_id} caption={caption} videoId={video.video_id} edit={() => edit(caption.caption_id)} />
+          ))}
+        </Stack>
+        {isAdding ? (
+          <AddCaptions video={video} close={() => setAdding(false)} />
+        ) : (
+          <Group>
+            <Button variant="default" leftSection={<IconPlus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
+              {t('video.captionAdd')}
+            </Button>
+          </Group>
+        )}
       </Stack>
-      {isAdding ? (
-        <AddCaptions video={video} close={() => setAdding(false)} />
-      ) : (
-        <Group>
-          <Button variant="default" leftSection={<IconPlus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
-            {t('video.captionAdd')}
-          </Button>
-        </Group>
-      )}
-    </Stack>
+    </UnsavedScope>
   )
 }
 
@@ -65,9 +79,9 @@ function CaptionRow({ caption, videoId, edit }: { caption: Caption; videoId: str
           </Text>
         </div>
         <Group gap="xs">
-          {(['vtt', 'srt'] as const).map((format) => (
+          {DOWNLOADS.map(([format, name]) => (
             <Anchor key={format} size="sm" href={`/v2/caption/${caption_id}.${format}`} download={`${title}.${format}`}>
-              {t('video.captionDownload', { format: format.toUpperCase() })}
+              {t('video.captionDownload', { format: name })}
             </Anchor>
           ))}
           <Button size="xs" variant="default" onClick={edit}>
@@ -95,6 +109,7 @@ function AddCaptions({ video, close }: { video: Schemas['Video']; close: () => v
   const [title, setTitle] = useState('')
   const [language, setLanguage] = useState('')
   const [file, setFile] = useState<File | null>(null)
+  useUnsavedChanges(title !== '' || language !== '' || file !== null)
   const add = useMutation({
     mutationFn: async (source: File) => {
       const format = FORMATS.find((name) => source.name.toLowerCase().endsWith(`.${name}`)) ?? 'vtt'
@@ -155,13 +170,14 @@ function CaptionEditor({ caption, close }: { caption: Caption; close: () => void
   const { t } = useTranslation()
   const { api } = useSession()
   const path = { id_or_caption_id: caption.caption_id }
+  const readStored = async (signal?: AbortSignal) =>
+    parseVtt(String(await api.call('getCaption', { path: { id: caption.caption_id, format: 'vtt' }, signal })))
   const lines = useQuery({
     queryKey: ['caption', caption.caption_id],
     // The form keeps what was typed.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
-    queryFn: async ({ signal }) =>
-      parseVtt(String(await api.call('getCaption', { path: { id: caption.caption_id, format: 'vtt' }, signal }))),
+    queryFn: ({ signal }) => readStored(signal),
   })
   const save = async (cues: readonly Cue[]) => {
     await api.call('updateCaption', { path, payload: { format: 'vtt', content: formatVtt(cues) } })
@@ -173,15 +189,33 @@ function CaptionEditor({ caption, close }: { caption: Caption; close: () => void
       <Text fw={600}>
         {caption.title} · {t('video.captionLines')}
       </Text>
-      <QueryState query={lines}>{(cues) => <CueList initial={cues} save={save} close={close} />}</QueryState>
+      <QueryState query={lines}>{(cues) => <CueList initial={cues} {...{ save, readStored, close }} />}</QueryState>
     </Stack>
   )
 }
 
-function CueList({ initial, save, close }: { initial: readonly Cue[]; save: (cues: readonly Cue[]) => Promise<void>; close: () => void }) {
+interface CueListProps {
+  initial: readonly Cue[]
+  save: (cues: readonly Cue[]) => Promise<void>
+  readStored: () => Promise<readonly Cue[]>
+  close: () => void
+}
+
+/** Form for the lines. If another person has changed the same lines, the user decides which version to keep. */
+function CueList({ initial, save, readStored, close }: CueListProps) {
   const { t } = useTranslation()
-  const [cues, setCues] = useState(initial)
-  const saving = useMutation({ mutationFn: () => save(cues), onError: notifyError })
+  const { form: cues, setForm: setCues, isChanged, merge, renderConflict } = useMergedForm(initial)
+  const saving = useMutation({
+    async mutationFn({ overwrites }: { overwrites: boolean }) {
+      const merged = merge({ stored: await readStored(), overwrites })
+      if (merged) await save(merged)
+    },
+    onError: notifyError,
+  })
+  const describeCue = (stored: readonly Cue[], index: number) => {
+    const cue = stored[index]
+    return { label: t('video.captionText', { number: index + 1 }), value: cue ? `${cue.start} – ${cue.end} ${cue.text}` : '' }
+  }
   const findFault = (time: string) => (toCueTime(time) === undefined ? t('chapters.startHelp') : undefined)
   const findEndFault = (cue: Cue) =>
     findFault(cue.end) ?? (findFault(cue.start) || hasValidTimes(cue) ? undefined : t('video.captionEndHelp'))
@@ -189,6 +223,12 @@ function CueList({ initial, save, close }: { initial: readonly Cue[]; save: (cue
     setCues((before) => before.map((cue, at) => (at === index ? { ...cue, ...changes } : cue)))
   return (
     <>
+      {renderConflict({
+        title: t('video.captionConflict'),
+        describe: (index, theirs) => describeCue(theirs, Number(index)),
+        isPending: saving.isPending,
+        keepMine: () => saving.mutate({ overwrites: true }),
+      })}
       <Stack gap="xs" className="caption-lines" tabIndex={0} role="group" aria-label={t('video.captionLines')}>
         {cues.map((cue, index) => (
           <Group key={index} wrap="nowrap" align="flex-start" gap="xs">
@@ -221,7 +261,11 @@ function CueList({ initial, save, close }: { initial: readonly Cue[]; save: (cue
         ))}
       </Stack>
       <Group>
-        <Button loading={saving.isPending} disabled={cues === initial || !cues.every(hasValidTimes)} onClick={() => saving.mutate()}>
+        <Button
+          loading={saving.isPending}
+          disabled={!isChanged || !cues.every(hasValidTimes)}
+          onClick={() => saving.mutate({ overwrites: false })}
+        >
           {t('video.captionSave')}
         </Button>
         <Button variant="default" onClick={close}>

@@ -1,16 +1,18 @@
-import { Button, Group, Select, Stack, TagsInput, Text, Textarea, TextInput } from '@mantine/core'
+import { Group, Select, Stack, TagsInput, Text, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useBlocker, useNavigate } from '@tanstack/react-router'
-import type { Schemas } from '@vitascope/sdk'
+import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { fieldMessage, isConflict } from '../api/client.ts'
+import { fieldMessage, isConflict, isMissing } from '../api/client.ts'
 import { deleteVideo } from '../api/delete-video.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { ConflictAlert } from '../layout/conflict-alert.tsx'
-import { bindTexts } from '../layout/form-values.ts'
+import { SaveButtons } from '../layout/form-buttons.tsx'
+import { bindTexts, joinWords } from '../layout/form-values.ts'
+import { listChanges, listConflicts, mergeChanges } from '../layout/merge-changes.ts'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
+import { useUnsavedChanges } from '../layout/unsaved-changes.tsx'
 import type { LoadedVideo } from './use-video.ts'
 
 /** Fields of the form, as they are sent. */
@@ -24,10 +26,11 @@ interface Details {
   visibility: Visibility
 }
 
+/** Maximum number of characters of the description and the notes. */
+const MAX_TEXT = 5_000
 const VISIBILITIES = ['public', 'unlisted', 'private'] as const
 type Visibility = (typeof VISIBILITIES)[number]
 type Field = keyof Details
-const FIELDS = ['video_title', 'description', 'description_private', 'tags', 'language', 'category', 'visibility'] as const
 const LABELS = {
   ...({ video_title: 'video.title', description: 'video.description', description_private: 'video.notes', tags: 'video.tags' } as const),
   ...({ language: 'video.language', category: 'video.category', visibility: 'video.visibility' } as const),
@@ -35,7 +38,8 @@ const LABELS = {
 
 /**
  * Form for the texts of a video. It keeps what was typed when the record is read again, when the session ends and when
- * a change is rejected. If another person has changed the video, the user decides which version to keep.
+ * a change is rejected. Fields that only another person has changed are updated. If both have changed the same field,
+ * the user decides which version to keep.
  */
 export function DetailsTab({ loaded }: { loaded: LoadedVideo }) {
   const { t } = useTranslation()
@@ -46,74 +50,96 @@ export function DetailsTab({ loaded }: { loaded: LoadedVideo }) {
   const videoId = loaded.video.video_id
   /** The record on which the form is based. */
   const [base, setBase] = useState(loaded)
-  const [form, setForm] = useState(() => toDetails(loaded.video))
-  const changed = listDifferences(form, toDetails(base.video))
+  const [form, setForm] = useState(() => toDetails(loaded))
+  const changed = listChanges(form, toDetails(base))
+  const conflicts = listConflicts(form, toDetails(base), toDetails(loaded))
+  useUnsavedChanges(changed.length > 0)
   useEffect(() => {
-    if (changed.length > 0) return
+    if (loaded === base || conflicts.length > 0) return
     setBase(loaded)
-    setForm(toDetails(loaded.video))
-  }, [loaded, changed.length])
-  useBlocker({
-    shouldBlockFn: () => changed.length > 0 && !confirm(t('common.unsaved')),
-    enableBeforeUnload: () => changed.length > 0,
-  })
+    setForm((typed) => mergeChanges(typed, toDetails(base), toDetails(loaded)))
+  }, [loaded, base, conflicts.length])
+  const readVideo = () => queryClient.fetchQuery<LoadedVideo>({ queryKey: ['video', videoId], staleTime: 0 })
   const save = useMutation({
-    mutationFn: ({ etag, sent }: { etag: string | undefined; sent: Details }) =>
-      api.call('updateVideo', { path: { video_id: videoId }, payload: pickFields(sent, changed), ifMatch: etag }),
+    async mutationFn({ from, sent }: { from: LoadedVideo; sent: Details }) {
+      const payload = pickFields(sent, changed)
+      for (let { etag } = from; ; ) {
+        try {
+          return await api.call('updateVideo', { path: { video_id: videoId }, payload, ifMatch: etag })
+        } catch (error) {
+          if (!isConflict(error)) throw error
+          const fresh = await readVideo()
+          if (fresh.etag === etag || listConflicts(sent, toDetails(from), toDetails(fresh)).length > 0) throw error
+          etag = fresh.etag
+        }
+      }
+    },
     async onSuccess(_, { sent }) {
-      const fresh = await queryClient.fetchQuery<LoadedVideo>({ queryKey: ['video', videoId], staleTime: 0 })
+      const fresh = await readVideo()
       setBase(fresh)
       // Text that was typed during the request is kept.
-      setForm((typed) => ({ ...toDetails(fresh.video), ...pickFields(typed, listDifferences(typed, sent)) }))
+      setForm((typed) => mergeChanges(typed, sent, toDetails(fresh)))
       void queryClient.invalidateQueries({ queryKey: ['videos'] })
       notifySuccess(t('common.saved'))
     },
-    async onError(error) {
-      if (isConflict(error)) await queryClient.invalidateQueries({ queryKey: ['video', videoId] })
-      else notifyError(error)
+    onError(error) {
+      if (!isConflict(error)) notifyError(error)
+      // The page shows that the video was deleted.
+      if (isMissing(error)) void queryClient.invalidateQueries({ queryKey: ['video', videoId] })
     },
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    save.mutate({ etag: base.etag, sent: form })
+    save.mutate({ from: base, sent: form })
   }
   const remove = async () => {
     await deleteVideo(session, base.video)
     queryClient.removeQueries({ queryKey: ['video', videoId] })
     await queryClient.invalidateQueries({ queryKey: ['videos'] })
-    setForm(toDetails(base.video))
+    setForm(toDetails(base))
     await navigate({ to: '/videos', ignoreBlocker: true })
+  }
+  const describe = (field: Field, details: Details) => {
+    if (field === 'tags') return details.tags.join(', ')
+    return field === 'visibility' ? t(`visibility.${details.visibility}`) : details[field]
   }
   const bind = bindTexts(form, setForm, save.error)
   const text = (field: Exclude<Field, 'tags' | 'visibility'>) => ({ ...bind(field), label: t(LABELS[field]) })
+  const longText = (field: 'description' | 'description_private', help: string) => {
+    const count = form[field].length
+    return {
+      ...text(field),
+      description: count > 0.8 * MAX_TEXT ? `${help} ${t('video.characters', { count, max: MAX_TEXT })}` : help,
+      ...(count > MAX_TEXT && { error: t('video.tooLong', { max: MAX_TEXT }) }),
+    }
+  }
   return (
     <form onSubmit={submit}>
       <Stack>
-        {isConflict(save.error) && (
+        {isConflict(save.error) && conflicts.length > 0 && (
           <ConflictAlert
             title={t('video.conflict')}
             text={t('video.conflictText', {
-              fields: listConflicts(form, base, loaded)
-                .map((field) => t(LABELS[field]))
-                .join(', '),
+              fields: conflicts.map((field) => t(LABELS[field])).join(', '),
             })}
+            theirs={conflicts.map((field) => ({ label: t(LABELS[field]), value: describe(field, toDetails(loaded)) }))}
             isPending={save.isPending}
-            keepMine={() => save.mutate({ etag: loaded.etag, sent: form })}
+            keepMine={() => save.mutate({ from: loaded, sent: form })}
             loadTheirs={() => {
               setBase(loaded)
-              setForm(toDetails(loaded.video))
+              setForm((typed) => ({ ...typed, ...pickFields(toDetails(loaded), conflicts) }))
               save.reset()
             }}
           />
         )}
         <TextInput {...text('video_title')} maxLength={255} />
-        <Textarea {...text('description')} description={t('video.descriptionHelp')} autosize minRows={3} maxRows={12} />
+        <Textarea {...longText('description', t('video.descriptionHelp'))} autosize minRows={3} maxRows={12} />
         <TagsInput
           label={t('video.tags')}
           description={t('video.tagsHelp')}
           value={form.tags}
           error={fieldMessage(save.error, 'tags')}
-          onChange={(tags) => setForm((before) => ({ ...before, tags: tags.map((tag) => tag.trim().replaceAll(/\s+/g, '-')) }))}
+          onChange={(tags) => setForm((before) => ({ ...before, tags: tags.map(joinWords) }))}
         />
         <Group grow align="flex-start">
           <Select
@@ -132,18 +158,9 @@ export function DetailsTab({ loaded }: { loaded: LoadedVideo }) {
         <Text size="xs" c="dimmed" mt={-8}>
           {t('video.visibilityHelp')}
         </Text>
-        <Textarea {...text('description_private')} description={t('video.notesHelp')} autosize minRows={2} maxRows={8} />
+        <Textarea {...longText('description_private', t('video.notesHelp'))} autosize minRows={2} maxRows={8} />
         <Group justify="space-between">
-          <Group gap="xs">
-            <Button type="submit" disabled={changed.length === 0} loading={save.isPending}>
-              {t('common.save')}
-            </Button>
-            {changed.length > 0 && (
-              <Button variant="subtle" onClick={() => setForm(toDetails(base.video))}>
-                {t('common.discard')}
-              </Button>
-            )}
-          </Group>
+          <SaveButtons isChanged={changed.length > 0} isPending={save.isPending} discard={() => setForm(toDetails(base))} />
           <ConfirmButton
             title={t('video.deleteTitle', { title: base.video.video_title })}
             text={t('library.deleteText')}
@@ -158,24 +175,10 @@ export function DetailsTab({ loaded }: { loaded: LoadedVideo }) {
   )
 }
 
-function toDetails(video: Schemas['Video']): Details {
+function toDetails({ video }: LoadedVideo): Details {
   const { video_title, description, description_private = '', tags, language, category } = video
   const visibility = VISIBILITIES.find((name) => name === video.visibility) ?? 'public'
   return { ...{ video_title, description, description_private, tags: tags ?? [] }, ...{ language, category, visibility } }
-}
-
-function isSame(a: Details, b: Details, field: Field): boolean {
-  return JSON.stringify(a[field]) === JSON.stringify(b[field])
-}
-
-function listDifferences(a: Details, b: Details): Field[] {
-  return FIELDS.filter((field) => !isSame(a, b, field))
-}
-
-/** Returns the fields that another person has changed, or that differ from the version of that person. */
-function listConflicts(form: Details, base: LoadedVideo, loaded: LoadedVideo): Field[] {
-  const [mine, theirs] = [listDifferences(form, toDetails(loaded.video)), listDifferences(toDetails(base.video), toDetails(loaded.video))]
-  return FIELDS.filter((field) => mine.includes(field) || theirs.includes(field))
 }
 
 function pickFields(form: Details, fields: readonly Field[]): Partial<Details> {

@@ -4,6 +4,7 @@ import type { Schemas } from '@vitascope/sdk'
 import { useTranslation } from 'react-i18next'
 import { JobButtons } from '../job/job-buttons.tsx'
 import { isPlatformError } from '../job/job-state.ts'
+import { valueLabel } from '../translation/value-label.ts'
 
 type Job = Schemas['ListedJob']
 
@@ -18,10 +19,15 @@ export function FailedJob({
   stillPlays: boolean
 }) {
   const { t } = useTranslation()
+  // English needs no text, because the message of the platform says more.
+  const cause = valueLabel('jobCodes', String(code), '')
   return (
     <Alert color="red" icon={<IconAlertTriangle />} title={t(job.state === 'cancelled' ? 'job.cancelled' : 'job.failed')} mt="sm">
       <Stack gap="xs">
-        <Text size="sm">{message}</Text>
+        {cause !== '' && <Text size="sm">{cause}</Text>}
+        <Text size="sm" lang="en">
+          {message}
+        </Text>
         <Text size="sm">
           {t(isPlatformError({ code }) ? 'job.platformHint' : 'job.sourceHint')}
           {stillPlays && ` ${t('job.stillPlays')}`}

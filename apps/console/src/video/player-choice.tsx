@@ -4,7 +4,11 @@ import type { Schemas } from '@vitascope/sdk'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { PlayerForm } from '../profiles/player-form.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { profileTexts } from '../translation/english/profiles.ts'
 import type { LoadedVideo } from './use-video.ts'
+
+addEnglish(profileTexts)
 
 /** Profile and theme of a video. Without one of them, that of the organisation applies. */
 export function PlayerChoice({ video: { video_id, setting_id, theme_id } }: { video: Schemas['Video'] }) {
@@ -24,7 +28,7 @@ export function PlayerChoice({ video: { video_id, setting_id, theme_id } }: { vi
         save={({ settingId, themeId }) =>
           api.call('updateVideo', {
             path: { video_id },
-            payload: { setting_id: settingId, theme_id: themeId },
+            payload: { ...(settingId !== undefined && { setting_id: settingId }), ...(themeId !== undefined && { theme_id: themeId }) },
             ifMatch: queryClient.getQueryData<LoadedVideo>(queryKey)?.etag,
           })
         }

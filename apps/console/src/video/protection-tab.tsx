@@ -5,7 +5,10 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
+import { SaveButtons } from '../layout/form-buttons.tsx'
+import { toLocalTime, toUtcTime } from '../layout/local-time.ts'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
+import { useUnsavedChanges } from '../layout/unsaved-changes.tsx'
 
 /** Who may watch a video, and why a viewer cannot. */
 export function ProtectionTab({ video }: { video: Schemas['Video'] }) {
@@ -18,39 +21,46 @@ export function ProtectionTab({ video }: { video: Schemas['Video'] }) {
   )
 }
 
+/** Values of the form. Undefined: unchanged. */
+interface Changes {
+  token: boolean | undefined
+  /** Local time. */
+  expiry: string | undefined
+  /** One on each line. */
+  addresses: string | undefined
+}
+
 function ProtectionForm({ video }: { video: Schemas['Video'] }) {
   const { t } = useTranslation()
   const { api } = useSession()
   const queryClient = useQueryClient()
-  // Undefined: unchanged. Only changes are sent, so that those of another person are kept.
+  // Only changes are sent, so that those of another person are kept.
   const [token, setToken] = useState<boolean>()
   const [expiry, setExpiry] = useState<string>()
   const [addresses, setAddresses] = useState<string>()
-  const security = {
-    ...(token !== undefined && { token_required_platform: token }),
-    ...(addresses !== undefined && { allowed_ips: addresses.split('\n').flatMap((line) => line.trim() || []) }),
+  const isChanged = token !== undefined || expiry !== undefined || addresses !== undefined
+  useUnsavedChanges(isChanged)
+  const discard = () => {
+    setToken(undefined)
+    setExpiry(undefined)
+    setAddresses(undefined)
   }
   const save = useMutation({
-    mutationFn: () =>
-      api.call('updateVideo', {
-        path: { video_id: video.video_id },
-        payload: {
-          ...(Object.keys(security).length > 0 && { security }),
-          ...(expiry !== undefined && { content_expiry: { time: toUtcTime(expiry) } }),
-        },
-      }),
-    async onSuccess() {
+    mutationFn: (sent: Changes) => api.call('updateVideo', { path: { video_id: video.video_id }, payload: toPayload(sent) }),
+    async onSuccess(_, sent) {
       await queryClient.invalidateQueries({ queryKey: ['video', video.video_id] })
-      setToken(undefined)
-      setExpiry(undefined)
-      setAddresses(undefined)
+      const { token: isRequired } = sent
+      // Changes that were made during the request are kept.
+      setToken((current) => (current === isRequired ? undefined : current))
+      setExpiry((current) => (current === sent.expiry ? undefined : current))
+      setAddresses((current) => (current === sent.addresses ? undefined : current))
       notifySuccess(t('common.saved'))
     },
     onError: notifyError,
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    save.mutate()
+    save.mutate({ token, expiry, addresses })
   }
   return (
     <form onSubmit={submit}>
@@ -68,24 +78,46 @@ function ProtectionForm({ video }: { video: Schemas['Video'] }) {
           error={fieldMessage(save.error, 'content_expiry')}
           onChange={(event) => setExpiry(event.currentTarget.value)}
         />
+        {video.security.is_ip_restricted && (
+          <Group gap="xs">
+            <Text size="sm">{t(addresses === '' ? 'video.addressesRemoved' : 'video.addressesKept')}</Text>
+            {addresses !== '' && (
+              <Button size="compact-sm" variant="default" onClick={() => setAddresses('')}>
+                {t('video.addressesRemove')}
+              </Button>
+            )}
+          </Group>
+        )}
         <Textarea
           label={t('video.addresses')}
           description={t('video.addressesHelp')}
-          placeholder={video.security.is_ip_restricted ? t('video.addressesKept') : '192.0.2.0/24'}
+          placeholder="192.0.2.0/24"
           autosize
           minRows={2}
           value={addresses ?? ''}
-          error={fieldMessage(save.error, 'security')}
-          onChange={(event) => setAddresses(event.currentTarget.value)}
+          error={fieldMessage(save.error, 'security.allowed_ips')}
+          // Restrictions are removed only by the button.
+          onChange={({ currentTarget: { value } }) => setAddresses(splitLines(value).length > 0 ? value : undefined)}
         />
-        <Group>
-          <Button type="submit" disabled={token === undefined && expiry === undefined && addresses === undefined} loading={save.isPending}>
-            {t('common.save')}
-          </Button>
-        </Group>
+        <SaveButtons isChanged={isChanged} isPending={save.isPending} discard={discard} />
       </Stack>
     </form>
   )
+}
+
+function toPayload({ token, expiry, addresses }: Changes) {
+  const security = {
+    ...(token !== undefined && { token_required_platform: token }),
+    ...(addresses !== undefined && { allowed_ips: splitLines(addresses) }),
+  }
+  return {
+    ...(Object.keys(security).length > 0 && { security }),
+    ...(expiry !== undefined && { content_expiry: { time: toUtcTime(expiry) } }),
+  }
+}
+
+function splitLines(text: string): string[] {
+  return text.split('\n').flatMap((line) => line.trim() || [])
 }
 
 function ExplainForm({ videoId }: { videoId: string }) {
@@ -153,15 +185,4 @@ function ExplainForm({ videoId }: { videoId: string }) {
       </Stack>
     </form>
   )
-}
-
-/** Returns the value of an input for a local time. Times of the API are in UTC. */
-function toLocalTime(text: string): string {
-  if (text === '') return ''
-  const time = new Date(`${text.replace(' ', 'T')}Z`)
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
-
-function toUtcTime(local: string): string {
-  return local === '' ? '' : new Date(local).toISOString().slice(0, 19).replace('T', ' ')
 }

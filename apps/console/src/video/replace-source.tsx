@@ -1,38 +1,28 @@
 import { Alert, Button, Group, Progress, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { refreshJobs } from '../job/job-state.ts'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { SelectFile } from '../layout/select-file.tsx'
-import { continueUpload } from '../upload/continue-upload.ts'
+import { useUploads } from '../upload/upload-provider.tsx'
 
 /**
- * Replaces the source of a video by a file or an address. The old files play until the new ones are ready. An interrupted
- * upload continues when the same file is selected again.
+ * Replaces the source of a video by a file or an address. The old files play until the new ones are ready. The upload
+ * of a file continues on other pages. After an interruption it continues when the same file is selected again.
  */
 export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video'] }) {
   const { t } = useTranslation()
-  const { api, organisationId } = useSession()
+  const { api } = useSession()
   const queryClient = useQueryClient()
+  const { items, queue, replaceSource } = useUploads()
   const [url, setUrl] = useState('')
-  const [percent, setPercent] = useState<number>()
-  const abortRef = useRef<AbortController>(undefined)
-  const replace = useMutation({
-    mutationFn: (source: File | string) => {
-      if (typeof source === 'string') return api.videos.create({ url: source, media_id })
-      abortRef.current = new AbortController()
-      setPercent(0)
-      const target = { file: source, purpose: `${organisationId}:${media_id}` }
-      return continueUpload(api, target, {
-        mediaId: media_id,
-        signal: abortRef.current.signal,
-        onProgress: ({ sentBytes }) => setPercent(Math.floor((100 * sentBytes) / source.size)),
-      })
-    },
-    onSettled: () => setPercent(undefined),
+  const upload = items.findLast(({ mediaId }) => mediaId === media_id)
+  const isUploading = upload?.state === 'waiting' || upload?.state === 'sending' || upload?.state === 'paused'
+  const fetchUrl = useMutation({
+    mutationFn: (source: string) => api.videos.create({ url: source, media_id }),
     async onSuccess() {
       setUrl('')
       await refreshJobs(queryClient)
@@ -40,7 +30,7 @@ export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video']
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    replace.mutate(url.trim())
+    fetchUrl.mutate(url.trim())
   }
   return (
     <Stack component="section" gap="xs">
@@ -50,28 +40,33 @@ export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video']
       <Text size="sm" c="dimmed">
         {t('replace.text')}
       </Text>
-      <ErrorAlert error={abortRef.current?.signal.aborted ? null : replace.error} />
-      {percent !== undefined && (
+      <ErrorAlert error={fetchUrl.error} />
+      {upload?.state === 'failed' && (
+        <Alert color="red" role="alert">
+          {upload.reason}
+        </Alert>
+      )}
+      {upload && isUploading && (
         <Group gap="sm" wrap="nowrap">
-          <Progress value={percent} flex={1} aria-label={t('replace.sending')} />
+          <Progress value={upload.percent} flex={1} aria-label={t('replace.sending')} />
           <Text size="sm" className="time-code">
-            {t('upload.sending', { percent })}
+            {t(upload.state === 'paused' ? 'upload.paused' : 'upload.sending', { percent: upload.percent })}
           </Text>
-          <Button size="compact-sm" variant="default" onClick={() => abortRef.current?.abort()}>
+          <Button size="compact-sm" variant="default" onClick={() => queue.remove(upload.key)}>
             {t('common.cancel')}
           </Button>
         </Group>
       )}
-      {replace.isSuccess && (
+      {(fetchUrl.isSuccess || upload?.state === 'encoding' || upload?.state === 'done') && !isUploading && (
         <Alert color="teal" role="status">
-          {t('replace.started')}
+          {t(upload?.state === 'done' ? 'replace.done' : 'replace.started')}
         </Alert>
       )}
       <form onSubmit={submit}>
         <Group align="flex-end">
-          <SelectFile accept="video/*,audio/*,.mkv,.mxf,.ts,.m2ts" onSelect={(file) => replace.mutate(file)}>
+          <SelectFile accept="video/*,audio/*,.mkv,.mxf,.ts,.m2ts" onSelect={(file) => replaceSource(file, media_id)}>
             {(props) => (
-              <Button variant="default" loading={replace.isPending} {...props}>
+              <Button variant="default" {...props} disabled={isUploading}>
                 {t('replace.file')}
               </Button>
             )}
@@ -87,7 +82,7 @@ export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video']
             value={url}
             onChange={(event) => setUrl(event.currentTarget.value)}
           />
-          <Button type="submit" variant="default" disabled={url.trim() === ''} loading={replace.isPending}>
+          <Button type="submit" variant="default" disabled={url.trim() === '' || isUploading} loading={fetchUrl.isPending}>
             {t('upload.start')}
           </Button>
         </Group>

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { CopyField } from '../layout/copy-field.tsx'
 import { QueryState } from '../layout/query-state.tsx'
+import { FormChoice } from './form-choice.tsx'
 import { PlayerChoice } from './player-choice.tsx'
 
 const TYPES = ['responsive', 'facade', 'iframe'] as const
@@ -33,6 +34,7 @@ export function SharingTab({ video }: { video: Schemas['Video'] }) {
       />
       <QueryState query={code}>{([html = '']) => <CopyField label={t('video.embedCode')} value={html} rows={6} />}</QueryState>
       <PlayerChoice video={video} />
+      <FormChoice video={video} />
       {video.visibility === 'private' && (
         <Text size="sm" c="dimmed">
           {t('video.visibilityHelp')}

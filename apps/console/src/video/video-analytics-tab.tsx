@@ -13,6 +13,10 @@ import { Quality } from '../analytics/quality.tsx'
 import { Retention } from '../analytics/retention.tsx'
 import { useSession } from '../api/session.tsx'
 import { QueryState } from '../layout/query-state.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { analyticsTexts } from '../translation/english/analytics.ts'
+
+addEnglish(analyticsTexts)
 
 /** Views of one video, and the parts of it that were watched. */
 export function VideoAnalyticsTab({ video }: { video: Schemas['Video'] }) {

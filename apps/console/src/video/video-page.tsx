@@ -1,11 +1,15 @@
-import { Anchor, Box, Grid, Group, Tabs } from '@mantine/core'
-import { IconArrowLeft } from '@tabler/icons-react'
+import { Alert, Anchor, Box, Grid, Group, Tabs } from '@mantine/core'
+import { IconArrowLeft, IconPointFilled } from '@tabler/icons-react'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { Schemas } from '@vitascope/sdk'
+import { useCallback, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { isMissing } from '../api/client.ts'
+import { NotFoundMessage } from '../layout/error-page.tsx'
 import { lazyPart } from '../layout/lazy-part.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { LoadingState, QueryState } from '../layout/query-state.tsx'
+import { UnsavedScope } from '../layout/unsaved-changes.tsx'
 import { EncodingBar, StatusBadge, VisibilityBadge } from '../library/video-badges.tsx'
 import { PlayerProvider } from '../player/player-control.tsx'
 import { PlayerFrame } from '../player/player-frame.tsx'
@@ -13,7 +17,7 @@ import { DetailsTab } from './details-tab.tsx'
 import { LastJob } from './last-job.tsx'
 import { PosterControls } from './poster-controls.tsx'
 import { type LoadedVideo, useVideo } from './use-video.ts'
-import { VIDEO_TABS } from './video-search.ts'
+import { VIDEO_TABS, type VideoTab } from './video-search.ts'
 
 /** A tab is loaded when it is opened. */
 const LAZY_TABS = {
@@ -39,6 +43,7 @@ export function VideoPage() {
   const { t } = useTranslation()
   const { videoId } = useParams({ from: '/shell/videos/$videoId' })
   const video = useVideo(videoId)
+  if (isMissing(video.error) && !video.data) return <NotFoundMessage />
   return (
     <>
       <Anchor size="sm" renderRoot={(props) => <Link to="/videos" {...props} />}>
@@ -47,6 +52,11 @@ export function VideoPage() {
           {t('video.back')}
         </Group>
       </Anchor>
+      {isMissing(video.error) && (
+        <Alert color="red" role="alert" mb="md">
+          {t('video.deleted')}
+        </Alert>
+      )}
       <QueryState query={video}>{(loaded) => <VideoView key={loaded.video.video_id} loaded={loaded} />}</QueryState>
     </>
   )
@@ -55,12 +65,21 @@ export function VideoPage() {
 function VideoView({ loaded }: { loaded: LoadedVideo }) {
   const { t } = useTranslation()
   const { video } = loaded
-  const { tab = 'details', t: start } = useSearch({ from: '/shell/videos/$videoId' })
+  const { tab: requested, t: start } = useSearch({ from: '/shell/videos/$videoId' })
+  // Other names may be in an address that a person has typed.
+  const tab = VIDEO_TABS.find((name) => name === requested) ?? 'details'
   const navigate = useNavigate({ from: '/videos/$videoId' })
   const select = (value: string | null) => {
     const selected = VIDEO_TABS.find((name) => name === value)
     void navigate({ search: selected && selected !== 'details' ? { tab: selected } : {}, replace: true })
   }
+  /** Tabs with unsaved changes. They stay in the page when another tab is selected. */
+  const [unsavedTabs, setUnsavedTabs] = useState<readonly VideoTab[]>([])
+  const markUnsaved = useCallback(
+    (name: VideoTab, isUnsaved: boolean) =>
+      setUnsavedTabs((before) => [...before.filter((other) => other !== name), ...(isUnsaved ? [name] : [])]),
+    [],
+  )
   return (
     <PlayerProvider>
       <PageHeader
@@ -75,30 +94,34 @@ function VideoView({ loaded }: { loaded: LoadedVideo }) {
       <Grid gap={{ base: 'lg', lg: 'xl' }}>
         <Grid.Col span={{ base: 12, lg: 6 }}>
           <Box className="player-column">
-            <PlayerFrame key={`${video.setting_id} ${video.theme_id}`} video={video} start={start} />
+            {/* The player shows the title, and reads it and its settings when it is loaded. */}
+            <PlayerFrame key={`${video.setting_id} ${video.theme_id} ${video.video_title}`} video={video} start={start} />
             <EncodingBar video={video} />
             <LastJob video={video} />
             <PosterControls video={video} />
           </Box>
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: 6 }}>
-          <Tabs value={tab} onChange={select} keepMounted>
+          <Tabs value={tab} onChange={select} keepMounted keepMountedMode="display-none">
             <Tabs.List mb="md">
               {VIDEO_TABS.map((name) => (
-                <Tabs.Tab key={name} value={name} px="xs">
+                <Tabs.Tab
+                  key={name}
+                  value={name}
+                  px="xs"
+                  {...(unsavedTabs.includes(name) && {
+                    rightSection: <IconPointFilled size={12} role="img" aria-label={t('video.unsavedTab')} />,
+                  })}
+                >
                   {t(`video.${name}`)}
                 </Tabs.Tab>
               ))}
             </Tabs.List>
-            <Tabs.Panel value="details">
-              <DetailsTab loaded={loaded} />
-              <MetadataSection video={video} />
-            </Tabs.Panel>
-            {tab !== 'details' && (
-              <Tabs.Panel value={tab}>
-                <SelectedTab tab={tab} video={video} />
+            {VIDEO_TABS.filter((name) => name === 'details' || name === tab || unsavedTabs.includes(name)).map((name) => (
+              <Tabs.Panel key={name} value={name}>
+                <TabContent name={name} loaded={loaded} markUnsaved={markUnsaved} />
               </Tabs.Panel>
-            )}
+            ))}
           </Tabs>
         </Grid.Col>
       </Grid>
@@ -106,7 +129,29 @@ function VideoView({ loaded }: { loaded: LoadedVideo }) {
   )
 }
 
-function SelectedTab({ tab, video }: { tab: keyof typeof LAZY_TABS; video: Schemas['Video'] }) {
-  const Tab = LAZY_TABS[tab]
+interface TabProps {
+  name: VideoTab
+  loaded: LoadedVideo
+  markUnsaved: (name: VideoTab, isUnsaved: boolean) => void
+}
+
+function TabContent({ name, loaded, markUnsaved }: TabProps) {
+  const onChange = useCallback((isUnsaved: boolean) => markUnsaved(name, isUnsaved), [name, markUnsaved])
+  return (
+    <UnsavedScope onChange={onChange}>
+      {name === 'details' ? (
+        <>
+          <DetailsTab loaded={loaded} />
+          <MetadataSection video={loaded.video} />
+        </>
+      ) : (
+        <LazyTab name={name} video={loaded.video} />
+      )}
+    </UnsavedScope>
+  )
+}
+
+function LazyTab({ name, video }: { name: keyof typeof LAZY_TABS; video: Schemas['Video'] }) {
+  const Tab = LAZY_TABS[name]
   return <Tab video={video} />
 }

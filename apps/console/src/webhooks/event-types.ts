@@ -1,6 +1,6 @@
 import type { Schemas } from '@vitascope/sdk'
 
-type EventType = Schemas['CreateWebhookPayload']['events'][number]
+export type EventType = Schemas['CreateWebhookPayload']['events'][number]
 /** All events that a webhook can receive. */
 export const EVENTS: readonly EventType[] = [
   ...(['video.created', 'video.playable', 'video.ready', 'video.failed', 'video.deleted', 'media.replaced'] as const),

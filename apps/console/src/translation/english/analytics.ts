@@ -59,7 +59,6 @@ export const analyticsTexts = {
     failedViews: 'Views that failed',
     switches: 'Quality changes per view',
     seconds: '{{value}}\u00a0s',
-    export: 'Export as CSV',
     none: 'There are no views in this period',
     heatmap: 'Most watched parts',
     heatmapText: 'How often each part of the video was watched.',

@@ -55,7 +55,6 @@ export const profileTexts = {
     previewHelp: 'It shows what is entered here, before it is saved. Captions, quality and password apply after saving.',
     noVideo: 'Upload a video to see a preview.',
     conflict: 'Another person has changed this since you opened it.',
-    conflictText: 'Save your version over it, or load theirs and lose your changes.',
     deleteTitle: 'Delete “{{name}}”?',
     deleteProfileText: 'Its videos then have the profile of your organisation.',
     deleteThemeText: 'Its videos then have the theme of your organisation.',

@@ -1,12 +1,9 @@
-/** Texts of comments on videos and of the controls of the player. Values in braces are replaced. */
+/** Texts of reviews. They are loaded with the pages of reviews. Values in braces are replaced. */
 export const reviewTexts = {
-  player: {
-    take: 'Take from player',
-    unavailable: 'The player is not ready. Try again when it shows the video.',
-    timeHelp: 'For example 00:01:02.480',
-    secondsHelp: 'For example 00:01:02',
-  },
   review: {
+    conflict: 'Another person has changed this comment to “{{text}}”. Save again to replace that.',
+    beforeStart: 'Not before the start',
+    afterEnd: 'The video ends at {{duration}}',
     comment: 'Comment',
     start: 'From',
     end: 'To (optional)',

@@ -58,7 +58,6 @@ export const analyticsTexts = {
     failedViews: 'Fehlgeschlagene Aufrufe',
     switches: 'Qualitätswechsel pro Aufruf',
     seconds: '{{value}}\u00a0s',
-    export: 'Als CSV exportieren',
     none: 'In diesem Zeitraum gibt es keine Aufrufe',
     heatmap: 'Meistgesehene Stellen',
     heatmapText: 'Wie oft jede Stelle des Videos angesehen wurde.',

@@ -55,7 +55,6 @@ export const profileTexts = {
       'Sie zeigt, was hier eingegeben ist, schon vor dem Speichern. Untertitel, Qualität und Passwort gelten nach dem Speichern.',
     noVideo: 'Laden Sie ein Video hoch, um eine Vorschau zu sehen.',
     conflict: 'Eine andere Person hat dies geändert, seit Sie es geöffnet haben.',
-    conflictText: 'Speichern Sie Ihre Fassung darüber, oder laden Sie die andere und verlieren Sie Ihre Änderungen.',
     deleteTitle: '„{{name}}“ löschen?',
     deleteProfileText: 'Seine Videos haben dann das Profil Ihrer Organisation.',
     deleteThemeText: 'Seine Videos haben dann das Farbschema Ihrer Organisation.',

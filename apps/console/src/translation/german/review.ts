@@ -6,6 +6,9 @@ export const reviewTexts = {
     secondsHelp: 'Zum Beispiel 00:01:02',
   },
   review: {
+    conflict: 'Eine andere Person hat diesen Kommentar geändert: „{{text}}“. Speichern Sie noch einmal, um das zu ersetzen.',
+    beforeStart: 'Nicht vor dem Anfang',
+    afterEnd: 'Das Video endet bei {{duration}}',
     comment: 'Kommentar',
     start: 'Von',
     end: 'Bis (optional)',

@@ -60,6 +60,7 @@ export const systemTexts = {
     audit: 'Verlauf',
     more: 'Mehr laden',
     add: 'Organisation anlegen',
+    onlyCreated: 'Die Organisation wurde angelegt, aber ihre Grenzen und Adressen wurden nicht gespeichert. {{reason}}',
     edit: 'Bearbeiten',
     editTitle: '{{name}} bearbeiten',
     open: 'Öffnen',

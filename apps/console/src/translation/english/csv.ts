@@ -1,0 +1,32 @@
+/** Texts of CSV lists. They are loaded with the dialog for uploads. Values in braces are replaced. */
+export const csvTexts = {
+  csv: {
+    open: 'From a CSV list',
+    help: 'The first line names the columns: {{columns}}. Only url is required. Nothing is created before you confirm.',
+    select: 'Select a CSV file',
+    create_one: 'Create {{count}} video',
+    create_other: 'Create {{count}} videos',
+    checked: 'Checked: {{valid}} can be created, {{invalid}} have problems.',
+    summary: 'Created: {{created}}. Failed: {{failed}}.',
+    progress: 'Progress of the list',
+    line: 'Line',
+    video: 'Video',
+    ready: 'Can be created',
+    created: 'Created',
+    problem: {
+      notText: 'The file is not a text in the format CSV.',
+      noUrlColumn: 'The first line has no column url.',
+      noRows: 'The list has no rows.',
+      noUrl: 'The address is missing.',
+      notAUrl: 'The address must start with http:// or https://.',
+      duplicate: 'An earlier line has the same address.',
+      tooManyFields: 'The line has more fields than the first line. Put texts with commas into quotes.',
+      badQuotes: 'A quotation mark is missing, or is not doubled inside a text. The lines after it may be part of this text.',
+      tagSpace: 'The tag "{{value}}" has a space. Join its words by hyphens.',
+      unknownColumn: 'The column "{{value}}" is unknown and will be ignored.',
+      unknownVisibility: 'The visibility "{{value}}" is unknown. Use public, unlisted or private.',
+      tooManyRows: 'The list has more than {{max}} rows. Split it.',
+      tooLong: 'The {{value}} has more than {{max}} characters.',
+    },
+  },
+}
