@@ -22,6 +22,7 @@ const up = of('up', 'job="videos-vitascope-metrics",pod="videos-vitascope-gatewa
 const depth = (kind: string, state: string) => of('vitascope_encoding_queue_depth', `kind="${kind}",state="${state}"`)
 const work = (pod: string) => of('vitascope_encoding_queue_work_seconds', `kind="source",pod="${pod}"`)
 const rows = (kind: string) => of('vitascope_analytics_organisation_rows', `organisation_id="7",rows="${kind}"`)
+const jobsEnded = (pod: string) => of('vitascope_encoding_kubernetes_jobs_ended_total', `outcome="FailedIndexes",pod="${pod}"`)
 const storageRequests = (ok: string, failed: string) => ({
   [of('vitascope_storage_request_duration_seconds_count', 'operation="GetObject",outcome="ok"')]: ok,
   [of('vitascope_storage_request_duration_seconds_count', 'operation="GetObject",outcome="failed"')]: failed,
@@ -122,14 +123,24 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
     { name: 'targets of another job', series: { [of('up', 'job="node"')]: '1x20' }, at: '15m', fires: true },
     { name: 'with a target', series: { [up]: '1x20' }, at: '15m', fires: false },
   ],
-  VitascopePodRestarts: pair(
-    of('kube_pod_container_status_restarts_total', 'pod="videos-vitascope-worker-0",container="worker"'),
-    '60m',
-    '0+0.1x80',
-    '0x20 1x60',
-  ),
+  VitascopePodRestarts: [
+    ...pair(
+      of('kube_pod_container_status_restarts_total', 'pod="videos-vitascope-worker-0",container="worker"'),
+      '60m',
+      '0+0.1x80',
+      '0x20 1x60',
+    ),
+    ...pair(
+      of('kube_pod_init_container_status_restarts_total', 'pod="videos-vitascope-auth-0",container="migrate"'),
+      '60m',
+      '0+0.1x80',
+      '0x20 1x60',
+    ),
+  ],
   VitascopeVolumeFills: [
     { name: '5 % free', series: { [volume('available_bytes')]: '5x40', [volume('capacity_bytes')]: '100x40' }, at: '20m', fires: true },
+    { name: '5 % of the inodes free', series: { [volume('inodes_free')]: '5x40', [volume('inodes')]: '100x40' }, at: '20m', fires: true },
+    { name: 'no fixed number of inodes', series: { [volume('inodes_free')]: '0x40', [volume('inodes')]: '0x40' }, at: '20m', fires: false },
     { name: '20 % free', series: { [volume('available_bytes')]: '20x40', [volume('capacity_bytes')]: '100x40' }, at: '20m', fires: false },
   ],
   VitascopeAutoscalerAtMaximum: [
@@ -195,12 +206,15 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
     { name: 'the same three hours in two pods', series: { [work('a')]: '10800x60', [work('b')]: '10800x60' }, at: '40m', fires: false },
   ],
   VitascopeKubernetesJobErrors: pair(of('vitascope_encoding_kubernetes_errors_total'), '40m', '0+1x60', '0+0.2x60'),
-  VitascopeJobsEndEarly: pair(
-    of('vitascope_encoding_kubernetes_jobs_ended_total', 'outcome="deadline"'),
-    '30m',
-    '0+1x60',
-    '0x10 1x10 2x40',
-  ),
+  VitascopeJobsEndEarly: [
+    ...pair(jobsEnded('a'), '30m', '0x10 1x3 2x3 3x60', '0x10 1x10 2x40'),
+    {
+      name: 'three Jobs, by two pods',
+      series: { [jobsEnded('a')]: '0x10 1x50', [jobsEnded('b')]: '0x10 1x5 2x50' },
+      at: '30m',
+      fires: true,
+    },
+  ],
   VitascopeJobsFail: [
     {
       name: 'a job failed because of the platform',

@@ -49,6 +49,26 @@ describeAlerts('alerts', () => {
     for (const name of names) expect([name, reference.includes(`\`${name.replace(/_(bucket|sum|count)$/, '')}\``)]).toEqual([name, true])
   })
 
+  test('objectives have a share of 0 before their first bad event', () => {
+    const series = (metric: string, labels: string) => `${metric}{namespace="vitascope",${labels}}`
+    const good = {
+      api: series('vitascope_http_request_duration_seconds_count', 'service="gateway",method="POST",path="/video",status="201"'),
+      files: series('vitascope_delivery_request_duration_seconds_count', 'service="delivery",status="200"'),
+    }
+    write('objectives.rules.yaml', { groups: groups.filter(({ name }) => name === 'vitascope.objectives') })
+    const tests = Object.entries(good).map(([objective, metric]) => {
+      const name = 'vitascope:errors:ratio_rate5m'
+      const expected = { labels: `${name}{namespace="vitascope",objective="${objective}"}`, value: 0 }
+      return {
+        interval: '1m',
+        input_series: [{ series: metric, values: '0+60x20' }],
+        promql_expr_test: [{ expr: `${name}{objective="${objective}"}`, eval_time: '15m', exp_samples: [expected] }],
+      }
+    })
+    write('objectives.yaml', { rule_files: ['objectives.rules.yaml'], evaluation_interval: '1m', tests })
+    expect(run('test', 'rules', 'objectives.yaml')).toEqual({ status: 0, output: expect.stringContaining('SUCCESS') })
+  })
+
   test('each have a case in which they fire, and one in which they do not', () => {
     const listAlerts = (fires: boolean) =>
       new Set(Object.entries(ALERT_CASES).flatMap(([alert, cases]) => (cases.some((one) => one.fires === fires) ? [alert] : [])))

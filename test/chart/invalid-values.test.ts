@@ -2,18 +2,19 @@
 import { expect, test } from '@jest/globals'
 import { components, describeChart, renderError } from './support/chart.ts'
 
+/** Returns values with these settings of the Kubernetes executor. */
 const jobsWith = (kubernetes: object) => ({ encoding: { executor: { kubernetes } } })
 
 describeChart('values that cannot work', () => {
   test.each([
     ['an unknown setting', { auth: { replica: 2 } }, "additional properties 'replica' not allowed"],
-    ['a word instead of a number', { auth: { replicas: 'two' } }, "at '/auth/replicas'"],
+    ['a text instead of a number', { auth: { replicas: 'two' } }, "at '/auth/replicas'"],
     ['an unknown mode', { tls: { mode: 'maybe' } }, "value must be one of 'certManager', 'secrets', 'none'"],
     ['no memory limit', { auth: { resources: { limits: { memory: null } } } }, "missing property 'memory'"],
     ['an invalid digest', { image: { digest: 'latest' } }, "at '/image/digest'"],
     ['a drain time that is too short', { shutdown: { drainSeconds: 0 } }, "at '/shutdown/drainSeconds'"],
     [
-      'a variable of another program',
+      'an environment variable that is not a setting of Vitascope',
       { auth: { settings: { PATH: '/' } } },
       "at '/auth/settings': additional properties 'PATH' not allowed",
     ],
@@ -52,7 +53,7 @@ describeChart('values that cannot work', () => {
       { storage: { s3: { credentials: 'identity' } } },
       'encoding has keys of the object store and the identity of its pod: set `storage.s3.existingSecrets.encoding` to ""',
     ],
-    ['a key of KMS without its encryption', { storage: { s3: { kmsKey: 'alias/videos' } } }, 'set `storage.s3.encryption` to aws:kms'],
+    ['a KMS key without KMS encryption', { storage: { s3: { kmsKey: 'alias/videos' } } }, 'set `storage.s3.encryption` to aws:kms'],
     ['a password in the URL of the proxy', { proxy: { url: 'http://me:secret@proxy:3128' } }, "at '/proxy/url'"],
     [
       'two proxies',
@@ -97,9 +98,9 @@ describeChart('values that cannot work', () => {
       'set `encoding.executor.kubernetes.secrets.keys`',
     ],
     ['a negative expiry of Jobs', jobsWith({ ttlSeconds: -5 }), "at '/encoding/executor/kubernetes/ttlSeconds'"],
-    ['an expiry of Jobs in years', jobsWith({ ttlSeconds: 99_999_999 }), "at '/encoding/executor/kubernetes/ttlSeconds'"],
+    ['an expiry of Jobs after years', jobsWith({ ttlSeconds: 99_999_999 }), "at '/encoding/executor/kubernetes/ttlSeconds'"],
     ['a deadline of Jobs below a minute', jobsWith({ deadlineSeconds: 59 }), "at '/encoding/executor/kubernetes/deadlineSeconds'"],
-    ['a deadline of Jobs in years', jobsWith({ deadlineSeconds: 99_999_999 }), "at '/encoding/executor/kubernetes/deadlineSeconds'"],
+    ['a deadline of Jobs after years', jobsWith({ deadlineSeconds: 99_999_999 }), "at '/encoding/executor/kubernetes/deadlineSeconds'"],
     ['a stall timeout of Jobs above a day', jobsWith({ stallSeconds: 86_401 }), "at '/encoding/executor/kubernetes/stallSeconds'"],
     [
       'Jobs without access to the Kubernetes API',
@@ -149,7 +150,7 @@ describeChart('values that cannot work', () => {
       'set `worker.scratch.size` to 22Gi or more',
     ],
     [
-      'a scratch volume of encoding below its concurrent sources',
+      'a scratch volume of encoding below the size of its concurrent sources',
       { encoding: { sources: { parallel: 3 } } },
       'the scratch volume of encoding is too small for 3 concurrent sources of `encoding.sources.maxBytes`: set `encoding.scratch.size` to 60Gi or more',
     ],
@@ -159,7 +160,7 @@ describeChart('values that cannot work', () => {
       'set `worker.resources.limits.ephemeral-storage` to more than `worker.scratch.size`, 300Gi',
     ],
     [
-      'a request of disk above the size of the scratch folder',
+      'a disk request above the size of the scratch folder',
       { worker: { scratch: { size: '30Gi', request: '31Gi' } } },
       'set `worker.scratch.request` to at most `worker.scratch.size`, 30Gi',
     ],
@@ -173,6 +174,12 @@ describeChart('values that cannot work', () => {
       { redis: { sentinel: { existingSecret: 'sentinel' } } },
       'set `redis.sentinel.addresses`',
     ],
+    ['a node of a Redis Cluster without a port', { redis: { cluster: { nodes: ['node'] } } }, "at '/redis/cluster/nodes/0'"],
+    [
+      'Sentinels and a Redis Cluster',
+      { redis: { sentinel: { addresses: ['sentinel:26379'] }, cluster: { nodes: ['node:6379'] } } },
+      'set `redis.sentinel.addresses` or `redis.cluster.nodes`',
+    ],
     [
       'Sentinels without a network peer',
       { redis: { existingSecret: '', sentinel: { addresses: ['sentinel:26379'] } }, networkPolicy: { peers: { redis: [] } } },
@@ -184,8 +191,8 @@ describeChart('values that cannot work', () => {
     ['a receiver of traces without a scheme', { tracing: { endpoint: 'collector:4318' } }, "at '/tracing/endpoint'"],
     ['an identity provider without TLS', { oidc: { issuer: 'http://id.example.org' } }, "at '/oidc/issuer'"],
     ['a mail server without a network peer', { networkPolicy: { peers: { mail: [] } } }, 'set `networkPolicy.peers.mail`'],
-  ])('rejects %s', (_, values, sentence) => {
-    expect(renderError(['production'], values)).toContain(sentence)
+  ])('rejects %s', (_, values, message) => {
+    expect(renderError(['production'], values)).toContain(message)
   })
 
   test('rejects a database of one component without a network peer', () => {
@@ -197,7 +204,7 @@ describeChart('values that cannot work', () => {
     )
   })
 
-  test('rejects Jobs without the secret of the headers of traces', () => {
+  test('rejects Jobs without the secret with the headers for traces', () => {
     expect(renderError(['jobs'], { encoding: { executor: { kubernetes: { secrets: { tracing: '' } } } } })).toContain(
       'set `encoding.executor.kubernetes.secrets.tracing`',
     )

@@ -177,6 +177,32 @@ describeChart('monitoring', () => {
     }
   })
 
+  const listExpressions = () =>
+    listDashboards().flatMap(({ panels }) => panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)))
+
+  test('panels with durations of calls exclude calls that wait for tasks or changes', () => {
+    const proto = readFileSync(join(root, 'proto/vitascope/encoding/v1/work.proto'), 'utf8')
+    const leases = [...proto.matchAll(/^ {2}rpc (Lease\w+)/gm)].map(([, method]) => `/vitascope.encoding.v1.WorkService/${method}`)
+    expect(leases.length).toBeGreaterThan(1)
+    const durations = listExpressions().filter((expr) => expr.includes('vitascope_grpc_call_duration_seconds_bucket'))
+    expect(durations.length).toBeGreaterThan(1)
+    for (const expr of durations) {
+      const [, excluded = ''] = /method!~"([^"]+)"/.exec(expr) ?? []
+      for (const method of [...leases, '/vitascope.auth.v1.ApiKeyService/WatchRevocations'])
+        expect([expr, method, new RegExp(`^(?:${excluded})$`).test(method)]).toEqual([expr, method, true])
+    }
+  })
+
+  test('ready targets are counted by component, which Prometheus reads from the labels of the pods', () => {
+    const { podTargetLabels } = find(production(), 'ServiceMonitor', 'metrics').spec as { podTargetLabels: string[] }
+    const [label = ''] = podTargetLabels.map((name) => name.replaceAll(/\W/g, '_'))
+    const panel = listDashboards()
+      .flatMap(({ panels }) => panels)
+      .find(({ title }) => title === 'Ready targets')
+    const expr = expect.stringContaining(`sum by (${label}) (up{`)
+    expect(panel?.targets).toEqual([expect.objectContaining({ expr, legendFormat: `{{${label}}}` })])
+  })
+
   test('panels of a dashboard do not overlap', () => {
     for (const { title, panels } of listDashboards())
       for (const [index, { gridPos: a }] of panels.entries())
@@ -188,7 +214,7 @@ describeChart('monitoring', () => {
 
   const testQueries = promtoolPath() === undefined ? test.skip : test
   testQueries('the queries of dashboards are valid for Prometheus', () => {
-    const expressions = listDashboards().flatMap(({ panels }) => panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)))
+    const expressions = listExpressions()
     expect(expressions.length).toBeGreaterThan(50)
     const rules = expressions.map((expr, index) => ({ record: `panel:query${index}:any`, expr }))
     const folder = mkdtempSync(join(tmpdir(), 'vitascope-panels-'))

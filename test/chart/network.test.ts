@@ -112,6 +112,13 @@ describeChart('the network', () => {
     expect(readSettings(render(['production']), 'gateway')).not.toHaveProperty('VITASCOPE_REDIS_SENTINEL_NAME')
   })
 
+  test('gateways use the nodes of a Redis Cluster', () => {
+    const nodes = ['node-0:6379', '[2001:db8::4]:6379']
+    const settings = readSettings(render(['production'], { redis: { cluster: { nodes } } }), 'gateway')
+    expect(settings).toMatchObject({ VITASCOPE_REDIS_CLUSTER_NODES: 'node-0:6379,[2001:db8::4]:6379' })
+    expect(readSettings(render(['production']), 'gateway')).not.toHaveProperty('VITASCOPE_REDIS_CLUSTER_NODES')
+  })
+
   test('all pods, those of Jobs too, may connect to the receiver of traces only on its port', () => {
     const manifests = render(['jobs'])
     for (const name of [...components.filter((component) => component !== 'web'), 'encode']) {

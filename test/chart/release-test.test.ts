@@ -1,11 +1,12 @@
-// The pod of `helm test`. The program is tested on a platform by e2e/release-test.test.ts.
+// Tests the pod that `helm test` starts. e2e/release-test.test.ts tests its program on a platform.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { chart, describeChart, find, findPod, type Manifest, type PodSpec, render, renderError } from './support/chart.ts'
 
+/** Returns the arguments of the test pod: the path of its program and the options. */
 const readArgs = (manifests: readonly Manifest[]) => findPod(manifests, 'test').containers[0]?.args ?? []
-/** Returns the peers of the egress rules: component, network, or DNS. */
+/** Returns the peer and port of each egress rule of the test pod: `gateway 8080`. A peer is a component, a network or DNS. */
 function readEgress(manifests: readonly Manifest[]): string[] {
   const { egress } = find(manifests, 'NetworkPolicy', 'test').spec as {
     egress: {
@@ -20,7 +21,7 @@ function readEgress(manifests: readonly Manifest[]): string[] {
 }
 
 describeChart('helm test', () => {
-  test('runs a program of the image with addresses of this release and the system key', () => {
+  test('runs a program of the image with the addresses of this release and the system key', () => {
     const manifests = render(['production'])
     const { metadata } = find(manifests, 'Pod', 'test')
     expect(metadata.annotations).toMatchObject({ 'helm.sh/hook': 'test', 'helm.sh/hook-delete-policy': 'before-hook-creation' })
@@ -44,19 +45,19 @@ describeChart('helm test', () => {
   test('loads media files as viewers do: from delivery, from the gateway, or from the bucket', () => {
     expect(readEgress(render(['gateway-api']))).toEqual(['kube-dns 53', 'delivery 8082', 'gateway 8080'])
     expect(readEgress(render(['production']))).toEqual(['kube-dns 53', 'delivery 8082', 'gateway 8080', '192.0.2.12/32 all'])
-    const indirect = render(['gateway-api'], { delivery: { direct: false } })
-    expect(readEgress(indirect)).toEqual(['kube-dns 53', 'gateway 8080'])
-    expect(readArgs(indirect)).toContain('--media-url=http://videos-vitascope-gateway.vitascope.svc.cluster.local:8080')
+    const throughGateway = render(['gateway-api'], { delivery: { direct: false } })
+    expect(readEgress(throughGateway)).toEqual(['kube-dns 53', 'gateway 8080'])
+    expect(readArgs(throughGateway)).toContain('--media-url=http://videos-vitascope-gateway.vitascope.svc.cluster.local:8080')
   })
 
-  test('accepts other values, and is not part of a release without it or without a gateway', () => {
+  test('accepts other values, and is not part of a release that disables it or has no gateway', () => {
     const values = { organisationId: '7', timeoutSeconds: 600, pod: { annotations: { 'sidecar.istio.io/inject': 'false' } } }
     const manifests = render(['production'], { test: values })
     expect(readArgs(manifests)).toEqual(expect.arrayContaining(['--organisation=7', '--timeout=600']))
     expect(find(manifests, 'Pod', 'test').metadata.annotations).toMatchObject({ 'sidecar.istio.io/inject': 'false' })
-    for (const without of [render(['production'], { test: { enabled: false } }), render(['workers-alone'])]) {
-      expect(JSON.stringify(without)).not.toContain('release-test')
-      expect(JSON.stringify(without)).not.toContain('"app.kubernetes.io/component":"test"')
+    for (const manifestsWithoutTest of [render(['production'], { test: { enabled: false } }), render(['workers-alone'])]) {
+      expect(JSON.stringify(manifestsWithoutTest)).not.toContain('release-test')
+      expect(JSON.stringify(manifestsWithoutTest)).not.toContain('"app.kubernetes.io/component":"test"')
     }
     expect(renderError(['production'], { test: { organisationId: 'first' } })).toContain("at '/test/organisationId'")
     expect(renderError(['production'], { test: { resources: { requests: { memory: '1Gi' } } } })).toContain(

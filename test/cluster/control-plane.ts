@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { makeKeys, readToken, toKubeconfigPath } from './keys.ts'
 import { type Program, runningPid, startProgram, stopProgram } from './program.ts'
 
-/** Location of a cluster. */
+/** Where the programs of a cluster run, and how they are reached. */
 export interface ClusterLocation {
   /** Folder of all its data. */
   folder: string
@@ -17,16 +17,18 @@ export interface ClusterLocation {
   address: string
   /** Address that the API server advertises inside the cluster. */
   advertise: string
+  /** Ports of the API server, and of etcd for its clients and its peers. */
   ports: { api: number; etcd: number; peers: number }
   /** True if there are kubelets. */
   hasNodes: boolean
 }
 
+/** Maximum time from the start of the API server until it is ready. */
 const READY_MS = 180_000
 
 /**
- * Starts etcd, API server, controllers and scheduler: Kubernetes without nodes. Resolves when the
- * API is ready. Returns the kubeconfig of an administrator.
+ * Starts etcd, the API server, the controllers and the scheduler: Kubernetes without nodes. Returns
+ * the path of the administrator's kubeconfig when the API is ready.
  */
 export async function startControlPlane(cluster: ClusterLocation): Promise<string> {
   const { folder, address, ports } = cluster
@@ -42,12 +44,16 @@ export async function startControlPlane(cluster: ClusterLocation): Promise<strin
   return toKubeconfigPath(folder, 'admin')
 }
 
+/** Stops the control plane of the cluster in a folder. Its data remain. */
 export async function stopControlPlane(folder: string): Promise<void> {
   // A test may have started cert-manager and not stopped it.
   for (const name of ['cert-manager', 'scheduler', 'controllers', 'apiserver', 'etcd']) await stopProgram(folder, name)
 }
 
-/** Starts the API server alone, also after it was stopped. */
+/**
+ * Starts only the API server, for the first time or again after it was stopped, and waits until it is ready. Throws if it
+ * ends, or is not ready after three minutes.
+ */
 export async function startApiServer(cluster: ClusterLocation): Promise<void> {
   start(cluster, apiServer(cluster))
   const until = performance.now() + READY_MS
@@ -62,20 +68,20 @@ export async function startApiServer(cluster: ClusterLocation): Promise<void> {
 /** Starts a program of the cluster in the cluster's network. */
 export function start({ folder, within }: ClusterLocation, program: Program): void {
   const [first, ...args] = [...within, program.command, ...program.args]
-  startProgram(folder, { name: program.name, command: first ?? '', args: args })
+  startProgram(folder, { name: program.name, command: first ?? '', args })
 }
 
 function isReady({ folder, address, ports }: ClusterLocation): Promise<boolean> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${readToken(folder, 'admin')}` }
     const ca = readFileSync(join(folder, 'keys/ca.crt'))
-    const call = request({ host: address, port: ports.api, path: '/readyz', headers, ca, timeout: 5_000 }, (response) => {
+    const outgoing = request({ host: address, port: ports.api, path: '/readyz', headers, ca, timeout: 5_000 }, (response) => {
       response.resume()
       resolve(response.statusCode === 200)
     })
-    call.on('timeout', () => call.destroy())
-    call.on('error', () => resolve(false))
-    call.end()
+    outgoing.on('timeout', () => outgoing.destroy())
+    outgoing.on('error', () => resolve(false))
+    outgoing.end()
   })
 }
 
@@ -154,6 +160,7 @@ function scheduler({ folder, programs, hasNodes }: ClusterLocation): Program {
   return { name: 'scheduler', command: join(programs, 'kube-scheduler'), args }
 }
 
+/** Returns the arguments with which the controllers or the scheduler connect to the API server. */
 function buildClientArguments(folder: string, user: 'controllers' | 'scheduler'): string[] {
   const file = toKubeconfigPath(folder, user)
   return [`--kubeconfig=${file}`, `--authentication-kubeconfig=${file}`, `--authorization-kubeconfig=${file}`, '--leader-elect=false']

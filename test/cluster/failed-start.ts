@@ -3,20 +3,21 @@ import { join } from 'node:path'
 import { root } from '../../tools/lib/run-command.ts'
 import { runningPid } from './program.ts'
 
-/** Logs of the last cluster that failed to start. */
+/** Folder with the logs of the last cluster that failed to start. */
 export const FAILED_LOGS = join(root, '.cache/cluster-failed')
-/** Folders below that of a cluster: logs of its programs and of its pods. */
-const LOGS = ['log', 'pods']
+/** Subfolders of a cluster's folder with the logs of its programs and of its pods. */
+const LOG_SUBFOLDERS = ['log', 'pods']
 
 /**
- * Stops the remains of a cluster that failed to start. Returns the error to throw, which names the
- * kept logs and the programs that exited.
+ * Copies the logs of a cluster that failed to start, and stops its remaining programs by `end`. Returns
+ * the error to throw. It names the folder of the logs, the programs that exited, and the error of a
+ * failed `end`.
  */
 export async function failedStart(folder: string, cause: unknown, end: () => Promise<void>, logFolder = FAILED_LOGS): Promise<Error> {
   const exitedPrograms = listPrograms(folder).filter((name) => runningPid(folder, name) === undefined)
   const reason = cause instanceof Error ? cause.message : String(cause)
   const exited = exitedPrograms.length === 0 ? '' : `; exited programs: ${exitedPrograms.join(', ')}`
-  const failure = new Error(`the cluster did not start: ${reason}${exited}; ${keepLogs(folder, logFolder)}`, { cause })
+  const failure = new Error(`the cluster did not start: ${reason}${exited}; ${describeLogs(folder, logFolder)}`, { cause })
   try {
     await end()
   } catch (error) {
@@ -30,8 +31,18 @@ function listPrograms(folder: string): string[] {
   return existsSync(pids) ? readdirSync(pids).sort() : []
 }
 
+/** Keeps the logs. Returns a clause for the error message, also if they cannot be copied. */
+function describeLogs(folder: string, logFolder: string): string {
+  try {
+    return keepLogs(folder, logFolder)
+  } catch (error) {
+    return `its logs cannot be copied: ${String(error)}`
+  }
+}
+
+/** Copies the logs, which replaces those of an earlier failed start. Returns a clause for the error message. */
 function keepLogs(folder: string, logFolder: string): string {
-  const names = LOGS.filter((name) => existsSync(join(folder, name)))
+  const names = LOG_SUBFOLDERS.filter((name) => existsSync(join(folder, name)))
   if (names.length === 0) return 'there are no logs'
   rmSync(logFolder, { recursive: true, force: true })
   for (const name of names) cpSync(join(folder, name), join(logFolder, name), { recursive: true, verbatimSymlinks: true })

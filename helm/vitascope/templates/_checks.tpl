@@ -109,6 +109,9 @@ validates single values.
 {{- if and $v.redis.sentinel.existingSecret (not $v.redis.sentinel.addresses) }}
 - there is a password of Sentinels, but no Sentinel: set `redis.sentinel.addresses`, or `redis.sentinel.existingSecret` to ""
 {{- end }}
+{{- if and $v.redis.sentinel.addresses $v.redis.cluster.nodes }}
+- Redis is both a group with Sentinels and a cluster: set `redis.sentinel.addresses` or `redis.cluster.nodes`, not both
+{{- end }}
 {{- if and $v.proxy.url $v.proxy.existingSecret }}
 - two proxies are configured: set `proxy.url` or `proxy.existingSecret`, not both
 {{- end }}

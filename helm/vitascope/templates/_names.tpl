@@ -1,4 +1,7 @@
-{{/* The name starts with a letter, as names of Services require. */}}
+{{/*
+Returns the prefix of the names of all objects. It starts with a letter, as names of Services
+require.
+*/}}
 {{- define "vitascope.fullname" -}}
 {{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
 {{- else if not (regexMatch "^[a-z]" .Release.Name) }}{{ printf "%s-%s" (include "vitascope.product" .) (.Release.Name | replace "." "-") | trunc 40 | trimSuffix "-" }}
@@ -7,6 +10,7 @@
 {{- end }}
 {{- end }}
 
+{{/* Returns the name of the product in names and labels: that of the chart by default. */}}
 {{- define "vitascope.product" -}}
 {{- .Values.nameOverride | default .Chart.Name | trunc 40 | trimSuffix "-" }}
 {{- end }}
@@ -41,7 +45,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 {{- end }}
 
-{{/* Returns the image of a row: (dict "root" $ "image" "server"). */}}
+{{/* Returns the reference of the server or encoding image: (dict "root" $ "image" "server"). */}}
 {{- define "vitascope.image" -}}
 {{- $image := .image | eq "encoding" | ternary .root.Values.encodingImage .root.Values.image }}
 {{- if $image.digest }}{{ printf "%s@%s" $image.repository $image.digest }}
@@ -55,8 +59,9 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 
 {{/*
-Uploads have their own Service: HTTP connections are balanced by its cluster IP, gRPC calls by the
-pod addresses of a headless Service.
+Returns the name of the Service of a component's port: (dict "root" $ "name" "encoding" "port"
+"upload"). The ports `upload` and `public` have their own Services, whose cluster IPs balance HTTP
+connections. The Service of `grpc` is headless, so that clients balance calls over the pods.
 */}}
 {{- define "vitascope.serviceName" -}}
 {{- include "vitascope.name" . }}{{ if has .port (list "upload" "public") }}-{{ .port }}{{ end }}
@@ -119,7 +124,7 @@ without a pooler: (dict "root" $ "name" "auth").
 
 {{/* Non-empty if gateways use Redis. */}}
 {{- define "vitascope.hasRedis" -}}
-{{- if or .Values.redis.existingSecret .Values.redis.sentinel.addresses }}yes{{ end }}
+{{- if or .Values.redis.existingSecret .Values.redis.sentinel.addresses .Values.redis.cluster.nodes }}yes{{ end }}
 {{- end }}
 
 {{/* Non-empty if sources are fetched through a proxy. */}}
@@ -138,8 +143,8 @@ without a pooler: (dict "root" $ "name" "auth").
 {{- end }}
 
 {{/*
-Returns the names of the secrets that a component's pods mount, as {keys, tls, storage}. Those of
-Kubernetes Jobs are in another namespace: (dict "root" $ "name" "worker" "jobs" true).
+Returns the names of the secrets that a component's pods mount, as {keys, storage, tls, tracing}.
+Those of Kubernetes Jobs are in another namespace: (dict "root" $ "name" "worker" "jobs" true).
 */}}
 {{- define "vitascope.secretNames" -}}
 {{- $secrets := .root.Values.encoding.executor.kubernetes.secrets }}
@@ -156,7 +161,7 @@ tracing: {{ .root.Values.tracing.existingSecret }}
 {{- end }}
 {{- end }}
 
-{{/* Non-empty if requests to the receiver of traces have headers of a secret. */}}
+{{/* Non-empty if requests to the receiver of traces have headers from a secret. */}}
 {{- define "vitascope.hasTraceHeaders" -}}
 {{- if and .Values.tracing.endpoint .Values.tracing.existingSecret }}yes{{ end }}
 {{- end }}

@@ -109,6 +109,9 @@ VITASCOPE_REDIS_SENTINEL_NAME: {{ .sentinel.name | quote }}
 VITASCOPE_REDIS_SENTINEL_PASSWORD_FILE: /etc/vitascope/sentinel/password
 {{- end }}
 {{- end }}
+{{- if .cluster.nodes }}
+VITASCOPE_REDIS_CLUSTER_NODES: {{ .cluster.nodes | join "," | quote }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- if has "scratch" .row.volumes }}

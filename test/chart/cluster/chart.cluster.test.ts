@@ -85,7 +85,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       objects.filter(({ kind }) => kind === 'Namespace'),
     )
     cluster.kubectl(['create', '-f', '-'], objects.filter(({ kind }) => kind !== 'Namespace').map(namespaced))
-    encoding = await cluster.getAccount({ namespace: platform, name: 'videos-vitascope-encoding', folder })
+    encoding = await cluster.writeKubeconfig({ namespace: platform, name: 'videos-vitascope-encoding', folder })
     const template = join(folder, 'pod-template.json')
     writeFileSync(template, find(manifests, 'ConfigMap', 'encoding').data?.['pod-template.json'] ?? '')
     const received = readSettings(manifests, 'encoding')
@@ -293,7 +293,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       ['create', 'rolebindings', 'rbac.authorization.k8s.io'],
     ] as const
     const areAllowed = (kubeconfig: string, namespace: string) =>
-      Promise.all(requested.map(([verb, resource, group]) => cluster.may(kubeconfig, { namespace, verb, resource, group })))
+      Promise.all(requested.map(([verb, resource, group]) => cluster.isAllowed(kubeconfig, { namespace, verb, resource, group })))
     expect(await areAllowed(encoding, jobs)).toEqual([true, true, ...requested.slice(2).map(() => false)])
     expect(await areAllowed(encoding, platform)).toEqual(requested.map(() => false))
     const accounts = await cluster.core.listNamespacedServiceAccount({ namespace: platform })
@@ -302,7 +302,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       .filter((name) => /^videos-/.test(name) && !/encoding$/.test(name))
     expect(otherAccounts.length).toBeGreaterThanOrEqual(7)
     for (const name of otherAccounts) {
-      const kubeconfig = await cluster.getAccount({ namespace: platform, name, folder })
+      const kubeconfig = await cluster.writeKubeconfig({ namespace: platform, name, folder })
       expect([name, ...(await areAllowed(kubeconfig, jobs)), ...(await areAllowed(kubeconfig, platform))]).toEqual([
         name,
         ...requested.map(() => false),

@@ -46,7 +46,7 @@ beforeEach(async () => {
   await cluster.makeNamespace(namespace)
   await cluster.core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'vitascope' } } })
   await cluster.makeAccount({ namespace, name: 'encoding' }, rights)
-  const kubeconfig = await cluster.getAccount({ namespace, name: 'encoding', folder: environment.folder })
+  const kubeconfig = await cluster.writeKubeconfig({ namespace, name: 'encoding', folder: environment.folder })
   await cluster.core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'vitascope-chunk' } } })
   settings = kubernetesSettings({ namespace, kubeconfig, owner: 'vitascope', template: restricted() })
   service = await startInProcess(environment, { kubernetes: settings })
@@ -101,7 +101,7 @@ async function make(chunk: number): Promise<void> {
 
 test('the executor has the permissions that it requires, and no others', async () => {
   const kubeconfig = String(settings.kubeconfig)
-  const may = (verb: string, resource: string, fields = {}) => cluster.may(kubeconfig, { namespace, verb, resource, ...fields })
+  const may = (verb: string, resource: string, fields = {}) => cluster.isAllowed(kubeconfig, { namespace, verb, resource, ...fields })
   expect([await may('create', 'jobs', { group: 'batch' }), await may('get', 'configmaps', { name: 'vitascope' })]).toEqual([true, true])
   const otherRights = [
     may('get', 'secrets'),
@@ -111,7 +111,7 @@ test('the executor has the permissions that it requires, and no others', async (
     may('create', 'pods', { subresource: 'exec' }),
     may('patch', 'jobs', { group: 'batch' }),
     may('create', 'rolebindings', { group: 'rbac.authorization.k8s.io' }),
-    cluster.may(kubeconfig, { namespace: 'kube-system', verb: 'create', resource: 'jobs', group: 'batch' }),
+    cluster.isAllowed(kubeconfig, { namespace: 'kube-system', verb: 'create', resource: 'jobs', group: 'batch' }),
   ]
   expect(await Promise.all(otherRights)).toEqual(otherRights.map(() => false))
 })

@@ -20,26 +20,27 @@ beforeAll(async () => {
 describeChart('the autoscaler', () => {
   test('adds a gateway pod when the CPU usage exceeds the target', async () => {
     await platform.upgrade({ gateway: { autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 3, cpuPercent: 1 } } })
-    const scaler = () =>
+    const readAutoscaler = () =>
       readKubectlJson<V2HorizontalPodAutoscaler>('horizontalpodautoscaler', 'videos-vitascope-gateway', '--namespace', NAMESPACE)
-    await waitFor(async () => (await scaler()).status?.currentMetrics?.length, {
+    await waitFor(async () => (await readAutoscaler()).status?.currentMetrics?.length, {
       timeout: 120_000,
       interval: 1_000,
-      describe: 'metrics of the pods',
+      describe: 'the autoscaler to have metrics of the pods',
     })
     const load = startLoad([`${platform.url}/v2/video`], { perSecond: 60, key: tenant.key })
     try {
-      await waitFor(async () => (await scaler()).status?.currentReplicas === 3, {
+      await waitFor(async () => (await readAutoscaler()).status?.currentReplicas === 3, {
         timeout: 180_000,
         interval: 1_000,
-        describe: 'a third gateway',
+        describe: 'a third gateway pod',
       })
     } finally {
       await load.end()
     }
-    const used = await kubectl('top', 'pods', '--namespace', NAMESPACE, '--no-headers')
-    expect(used.trim().split('\n').length).toBeGreaterThanOrEqual(13)
-    console.log(used)
+    const usage = await kubectl('top', 'pods', '--namespace', NAMESPACE, '--no-headers')
+    // The release has 13 pods in addition to the third gateway, whose metrics may still be missing.
+    expect(usage.trim().split('\n').length).toBeGreaterThanOrEqual(13)
+    console.log(usage)
     await platform.upgrade({})
   })
 })

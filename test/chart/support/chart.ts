@@ -6,6 +6,7 @@ import { describe } from '@jest/globals'
 import { helmPath } from '@vitascope/testing'
 import { parseAllDocuments } from 'yaml'
 
+/** Folder of the chart. */
 export const chart = join(import.meta.dirname, '../../../helm/vitascope')
 
 /**
@@ -13,7 +14,7 @@ export const chart = join(import.meta.dirname, '../../../helm/vitascope')
  * Replace it with each new version of the chart.
  */
 export const previousChart = join(import.meta.dirname, '../previous/vitascope-0.1.0.tgz')
-/** Commit of the packed chart. */
+/** Commit from which `previousChart` was packed. */
 export const PREVIOUS_COMMIT = 'e530430'
 
 /** Defines tests that require Helm. They are skipped if Helm is not installed. */
@@ -23,7 +24,7 @@ export const describeChart = helmPath() === undefined ? describe.skip : describe
 export const components = ['gateway', 'web', 'auth', 'catalogue', 'encoding', 'worker', 'delivery', 'collaboration', 'analytics'] as const
 export type Component = (typeof components)[number]
 
-/** The tested value sets by name. */
+/** Paths of the tested value sets by name: `production` is `ci/production-values.yaml` of the chart. */
 export const valueSets: Record<string, string> = {
   evaluation: join(chart, 'values-evaluation.yaml'),
   ...Object.fromEntries(
@@ -42,6 +43,7 @@ export interface Manifest {
   data?: Record<string, string>
 }
 
+/** Specification of a pod, limited to the tested fields. */
 export interface PodSpec {
   serviceAccountName: string
   automountServiceAccountToken: boolean
@@ -61,6 +63,7 @@ export interface PodSpec {
   }[]
 }
 
+/** Container of a pod, limited to the tested fields. */
 export interface Container {
   name: string
   image: string
@@ -78,12 +81,13 @@ export interface Container {
 }
 
 /**
- * Renders value sets and values by `helm template`; later values override earlier ones. Throws
- * Helm's error message.
+ * Renders the chart by `helm template` as the release `videos` in the namespace `vitascope`. `sets` are
+ * names of value sets or paths of values files. Later sets override earlier ones, and `values` override
+ * all sets. Throws an error with Helm's error message.
  */
 export function render(sets: readonly string[], values: object = {}, flags: readonly string[] = []): Manifest[] {
-  const { code, out, err: output } = template(sets, values, flags)
-  if (code !== 0) throw new Error(output)
+  const { code, out, err } = template(sets, values, flags)
+  if (code !== 0) throw new Error(err)
   return parseAllDocuments(out)
     .map((document) => {
       if (document.errors[0]) throw document.errors[0]
@@ -94,7 +98,7 @@ export function render(sets: readonly string[], values: object = {}, flags: read
 
 const rendered = new Map<string, Manifest[]>()
 
-/** Renders a value set once for all tests of a file. */
+/** Renders a value set, or returns the result of an earlier call of the same test file. */
 export function renderOnce(set: string): Manifest[] {
   const cached = rendered.get(set) ?? render([set])
   rendered.set(set, cached)
@@ -103,10 +107,11 @@ export function renderOnce(set: string): Manifest[] {
 
 /** Returns Helm's error message, or an empty text on success. */
 export function renderError(sets: readonly string[], values: object = {}): string {
-  const { code, err: output } = template(sets, values, [])
-  return code === 0 ? '' : output
+  const { code, err } = template(sets, values, [])
+  return code === 0 ? '' : err
 }
 
+/** Runs `helm template` with these values. */
 function template(sets: readonly string[], values: object, flags: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-chart-'))
   try {
@@ -119,7 +124,7 @@ function template(sets: readonly string[], values: object, flags: readonly strin
   }
 }
 
-/** Runs Helm without a cluster. */
+/** Runs Helm without a cluster. Throws an error if it is not installed. */
 export function helm(args: readonly string[]): { code: number; out: string; err: string } {
   const program = helmPath()
   if (program === undefined) throw new Error('helm is not installed')
@@ -128,25 +133,27 @@ export function helm(args: readonly string[]): { code: number; out: string; err:
   return { code: status ?? 1, out: stdout, err: stderr }
 }
 
-/** Returns the only object of a kind and a component. */
+/** Returns the only object of a kind and a component. Throws an error if there are none or several. */
 export function find(manifests: readonly Manifest[], kind: string, component: string): Manifest {
   const matches = manifests.filter((manifest) => manifest.kind === kind && getComponent(manifest) === component)
   if (matches.length !== 1) throw new Error(`${matches.length} objects of the kind ${kind} for ${component}`)
   return matches[0] as Manifest
 }
 
+/** Returns the component that the labels of an object name. */
 export function getComponent({ metadata }: Manifest): string | undefined {
   return metadata.labels?.['app.kubernetes.io/component']
 }
 
-/** Returns the first container of a pod, which runs the program. */
+/** Returns the first container of a pod, which runs the program of the component. */
 export const main = (pod: PodSpec): Container => pod.containers[0] as Container
 
 export const findVolume = (pod: PodSpec, name: string) => pod.volumes.find((candidate) => candidate.name === name)
 
 /**
- * Returns workloads, Jobs, CronJobs and ScaledJobs with their pods, the pod of `helm test`, and the pod
- * template of encoding's Jobs as the component `encode`.
+ * Returns all objects that create pods, each with its component and the specification of its pods:
+ * workloads, Jobs, CronJobs, ScaledJobs, the pod of `helm test`, and the ConfigMap with the pod template
+ * of encoding's Jobs as the component `encode`.
  */
 export function workloads(manifests: readonly Manifest[]): { manifest: Manifest; component: string; pod: PodSpec }[] {
   const fromWorkloads = manifests
@@ -172,14 +179,14 @@ export function workloads(manifests: readonly Manifest[]): { manifest: Manifest;
   return [...fromWorkloads, ...fromPodTemplates, ...fromScaledJobs, ...singlePods]
 }
 
-/** Returns the pods of a component's workload. */
+/** Returns the specification of the pods of a component. Throws an error if no object creates such pods. */
 export function findPod(manifests: readonly Manifest[], component: string): PodSpec {
-  const workload = workloads(manifests).find((workload) => workload.component === component)
+  const workload = workloads(manifests).find((candidate) => candidate.component === component)
   if (!workload) throw new Error(`no workload of ${component}`)
   return workload.pod
 }
 
-/** Returns the settings of a component's process. */
+/** Returns the environment variables of a component's process. Those without a literal value are empty. */
 export function readSettings(manifests: readonly Manifest[], component: string): Record<string, string> {
   const [container] = findPod(manifests, component).containers
   return Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? '']))
@@ -191,6 +198,7 @@ export function nginxFiles(manifests: readonly Manifest[]): { main: string; serv
   return { main: config?.data?.['nginx.conf'] ?? '', server: config?.data?.['server.conf'] ?? '' }
 }
 
+/** Returns the init containers and the containers of a pod. */
 export function listContainers(pod: PodSpec): Container[] {
   return [...(pod.initContainers ?? []), ...pod.containers]
 }

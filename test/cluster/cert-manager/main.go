@@ -29,8 +29,8 @@ import (
 )
 
 func main() {
-	kubeconfig := flag.String("kubeconfig", "", "of one who may do what cert-manager does")
-	authorities := flag.String("cluster-resource-namespace", "cert-manager", "where the secrets of ClusterIssuers are")
+	kubeconfig := flag.String("kubeconfig", "", "file with the credentials of an account that has the permissions of cert-manager")
+	authorities := flag.String("cluster-resource-namespace", "cert-manager", "namespace of the secrets of ClusterIssuers")
 	flag.Parse()
 	stopped, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()

@@ -1,10 +1,12 @@
 #!/bin/sh
-# Initialises a database in an empty PGDATA, runs the init scripts, and starts the server. While the
-# scripts run, it does not listen on the network.
+# Starts a PostgreSQL server. If PGDATA is empty, first creates a database cluster in it and runs the
+# init scripts. While these run, the server does not listen on the network.
 set -eu
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   mkdir -p "$PGDATA"
   chmod 0700 "$PGDATA"
+  # After a failed init script, the next start must fail too instead of serving half of the data.
+  trap 'rm -f "$PGDATA/PG_VERSION"' EXIT
   initdb --username=postgres --pwfile="$POSTGRES_PASSWORD_FILE" --auth-local=trust --auth-host=scram-sha-256 --encoding=UTF8 --locale=C.UTF-8
   echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
   pg_ctl --wait --options="-c listen_addresses=''" start
@@ -16,5 +18,6 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
     esac
   done
   pg_ctl --wait --mode=fast stop
+  trap - EXIT
 fi
 exec postgres -c listen_addresses='*'

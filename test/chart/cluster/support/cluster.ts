@@ -23,7 +23,7 @@ export function openCluster() {
     startApiServer: () => startApiServer(location),
     startCertManager: () => startCertManager(location),
     stopCertManager: () => stopCertManager(location),
-    /** Runs kubectl with these objects as its input and returns its stdout. Throws its stderr on failure. */
+    /** Runs kubectl with these objects as its input, and returns its stdout. Throws an error with its stderr on failure. */
     kubectl(args: readonly string[], objects: readonly unknown[]): string {
       const input = objects.map((object) => JSON.stringify(object)).join('\n---\n')
       const env = { KUBECONFIG: toKubeconfigPath(location.folder, 'admin'), HOME: location.folder }
@@ -31,8 +31,8 @@ export function openCluster() {
       if (status !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`)
       return stdout
     },
-    /** Writes a kubeconfig with a token of an existing ServiceAccount. Returns its path. */
-    async getAccount({ namespace, name, folder }: { namespace: string; name: string; folder: string }): Promise<string> {
+    /** Writes a kubeconfig of an existing ServiceAccount into a folder, with a token that is valid for one hour. Returns its path. */
+    async writeKubeconfig({ namespace, name, folder }: { namespace: string; name: string; folder: string }): Promise<string> {
       const spec = { audiences: [], expirationSeconds: 3_600 }
       const { status } = await core.createNamespacedServiceAccountToken({ namespace, name, body: { spec } })
       const file = join(folder, `${namespace}-${name}.kubeconfig`)
@@ -42,18 +42,18 @@ export function openCluster() {
       })
       return file
     },
-    /** Creates a namespace that enforces the restricted standard. */
+    /** Creates a namespace that enforces the Pod Security Standard `restricted`. */
     async makeNamespace(name: string): Promise<void> {
       const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
       await core.createNamespace({ body: { metadata: { name, labels } } })
     },
-    /** Creates a node without a kubelet. Tests set the status of its pods. */
+    /** Creates a node that is ready, but has no kubelet. Tests set the status of its pods. */
     async makeNode(name: string): Promise<void> {
       const capacity = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '100' }
       await core.createNode({ body: { metadata: { name } } })
       const status = { capacity, allocatable: capacity, conditions: [{ type: 'Ready', status: 'True' }] }
       await core.replaceNodeStatus({ name, body: { metadata: { name }, status } })
-      // New nodes have a taint that only a kubelet would remove.
+      // The API server adds a not-ready taint. The node lifecycle controller, which would remove it, does not run.
       await core.replaceNode({ name, body: { metadata: { name }, spec: {} } })
     },
     /** Creates a ServiceAccount with these permissions in its namespace. */
@@ -68,7 +68,7 @@ export function openCluster() {
       await rbac.createNamespacedRoleBinding({ namespace, body: { metadata: { name }, roleRef, subjects } })
     },
     /** Returns whether the user of a kubeconfig has a permission. */
-    async may(
+    async isAllowed(
       kubeconfig: string,
       resourceAttributes: { namespace: string; verb: string; resource: string; group?: string; name?: string },
     ) {
@@ -99,21 +99,23 @@ export function createKubelet({ core }: TestCluster, namespace: string) {
     await core.replaceNamespacedPodStatus({ namespace, name, body: { ...current, status } })
   }
   return {
-    /** Returns the active pods of a Job by index. */
+    /** Returns the pods of a Job that are scheduled and have not ended, by completion index. */
     async pods(job: string): Promise<Map<number, V1Pod>> {
       const { items } = await core.listNamespacedPod({ namespace, labelSelector: `batch.kubernetes.io/job-name=${job}` })
-      const alive = items.filter(
+      const active = items.filter(
         ({ metadata, spec, status }) =>
           metadata?.deletionTimestamp === undefined &&
           spec?.nodeName !== undefined &&
           ['Pending', 'Running'].includes(status?.phase ?? 'Pending'),
       )
       const readCompletionIndex = (pod: V1Pod) => Number(pod.metadata?.labels?.['batch.kubernetes.io/job-completion-index'])
-      return new Map(alive.map((pod) => [readCompletionIndex(pod), pod]))
+      return new Map(active.map((pod) => [readCompletionIndex(pod), pod]))
     },
+    /** Sets the status of a pod to running and ready. */
     run: (pod: V1Pod) => setStatus(pod, 'Running'),
+    /** Ends a pod with an exit code. */
     end: (pod: V1Pod, exitCode: number) => setStatus(pod, exitCode === 0 ? 'Succeeded' : 'Failed', exitCode),
-    /** Evicts a pod as `kubectl drain` does: the pod ends by SIGTERM and is deleted. */
+    /** Evicts a pod as `kubectl drain` does: the pod ends by SIGTERM (exit code 143) and is deleted. */
     async evict(pod: V1Pod): Promise<void> {
       const name = pod.metadata?.name ?? ''
       await core.createNamespacedPodEviction({ namespace, name, body: { metadata: { name, namespace } } })

@@ -9,13 +9,17 @@ const locationFile = process.env['VITASCOPE_TEST_CLUSTER']
 if (locationFile === undefined) throw new Error('no cluster: run the tests with npm run test:cluster -- --node')
 /** The cluster that was started for the tests. */
 export const location = JSON.parse(readFileSync(locationFile, 'utf8')) as ClusterLocation
+/** Path of the kubeconfig of the administrator. */
 export const kubeconfig = toKubeconfigPath(location.folder, 'admin')
 
 const execute = promisify(execFile)
 
-/** Runs a program and returns its stdout. Throws an error with stdout and stderr if it fails. */
+/**
+ * Runs kubectl or Helm as administrator of the cluster, with `input` as stdin, and returns its stdout. Throws an error
+ * with stdout and stderr if it fails.
+ */
 async function run(program: string | undefined, args: readonly string[], input?: string): Promise<string> {
-  if (program === undefined) throw new Error('helm and kubectl are not installed')
+  if (program === undefined) throw new Error('helm or kubectl is not installed')
   const execution = execute(program, ['--kubeconfig', kubeconfig, ...args], { maxBuffer: 64 * 1024 * 1024 })
   execution.child.stdin?.end(input ?? '')
   try {

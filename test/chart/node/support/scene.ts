@@ -17,9 +17,11 @@ export interface Scene {
   /** HTTP server on the test machine that serves the files in `folder`. */
   sources: SourceServer
   folder: string
+  /** Stops the server and deletes `folder`. The release and the tenant remain. */
   end(): Promise<void>
 }
 
+/** Creates a scene with sources of these kinds. Installs the release if no earlier test file has installed it. */
 export async function prepareScene(...kinds: readonly SourceKind[]): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-node-'))
   for (const kind of kinds) await makeSource(folder, kind)
