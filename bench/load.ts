@@ -3,18 +3,22 @@ import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Figures, KINDS, type Kind, type LoadOrder, type LoadRequest, percentiles } from './load-order.ts'
 
-// Load generator process. It sends the requested load, reports figures, and exits with its parent.
+// Load generator process. It receives a `LoadOrder` from its parent, sends this load, and returns the
+// measured figures to the parent. It exits when its parent disconnects.
 
+/** Maximum time for which an open loop waits for the last responses after its end. */
 const DRAIN_MS = 20_000
 
-/** Samples are stored in arrays of numbers, because there are hundreds of thousands. */
+/** Times are stored in arrays of numbers and not of objects, because there are hundreds of thousands. */
 interface Measurements {
+  /** Number of results by kind and status (`read 200`) or error message, and of requests with `no response`. */
   counts: Record<string, number>
+  /** Responses of 429 and 503. */
   rejections: number
   rejectionsWithRetryAfter: number
   /**
-   * Times of good responses by kind, in milliseconds: from the due time, and from when a connection
-   * was available.
+   * Times of responses below 300, by kind, in milliseconds. `due` is from the time at which the request
+   * was due, `sent` from the time at which a connection was available for it.
    */
   times: Record<Kind, { due: number[]; sent: number[] }>
 }
@@ -36,7 +40,8 @@ async function run(order: LoadOrder): Promise<Figures> {
   const started = performance.now()
   const until = started + order.seconds * 1_000
   let nth = 0
-  const sendNext = () => {
+  /** Returns the next request with its placeholders replaced (see `LoadRequest`). */
+  const buildNext = () => {
     const template = order.requests[nth++ % order.requests.length]
     if (!template) throw new Error('the load order has no requests')
     const now = String(Date.now())
@@ -75,7 +80,7 @@ async function run(order: LoadOrder): Promise<Figures> {
    */
   async function closedLoop(): Promise<void> {
     const caller = async () => {
-      while (performance.now() < until) if (!(await sendRequest(agent, sendNext(), performance.now(), measurements))) await delay(1_000)
+      while (performance.now() < until) if (!(await sendRequest(agent, buildNext(), performance.now(), measurements))) await delay(1_000)
     }
     await Promise.all(Array.from({ length: order.connections }, caller))
   }
@@ -86,7 +91,7 @@ async function run(order: LoadOrder): Promise<Figures> {
     let due = started
     while (due < until) {
       for (const now = performance.now(); due <= now && due < until; due -= (Math.log(1 - Math.random()) * 1_000) / rate) {
-        const pending = sendRequest(agent, sendNext(), due, measurements).finally(() => pendingRequests.delete(pending))
+        const pending = sendRequest(agent, buildNext(), due, measurements).finally(() => pendingRequests.delete(pending))
         pendingRequests.add(pending)
       }
       await delay(1)
@@ -100,7 +105,10 @@ function mapKinds<T>(build: (kind: Kind) => T): Record<Kind, T> {
   return Object.fromEntries(KINDS.map((kind) => [kind, build(kind)])) as Record<Kind, T>
 }
 
-/** Sends a request and adds its result to the measurements. Resolves with true for a status below 300. Never rejects. */
+/**
+ * Sends a request and adds its result to the measurements. `due` is the time at which it was due, by
+ * `performance.now()`. Resolves with true for a status below 300. Never rejects.
+ */
 function sendRequest(
   agent: Agent,
   { kind, method, url, headers, body }: LoadRequest,
@@ -128,7 +136,7 @@ function sendRequest(
         }
         finish(String(status), good)
       })
-      response.once('error', () => finish('broken', false))
+      response.once('error', () => finish('response aborted', false))
     })
     outgoing.once('socket', () => {
       sent = performance.now()

@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -30,6 +32,24 @@ async function runBench(bench: string, benchOptions: readonly string[]): Promise
     figures.push(figure)
     console.log(formatFigure(figure))
   })
+  // Only processes of `runInProcess` have this channel.
+  process.send?.(figures)
+  if (process.connected) process.disconnect()
+  return figures
+}
+
+/**
+ * Runs a benchmark in a process of its own and returns its figures. Benchmarks pin their process to some processors, which
+ * must not affect the next ones. Throws if the process ends without figures.
+ */
+async function runInProcess(bench: string, benchOptions: readonly string[]): Promise<Figure[]> {
+  const child = fork(fileURLToPath(import.meta.url), [bench, ...benchOptions])
+  let figures: Figure[] | undefined
+  child.on('message', (sent) => {
+    figures = sent as Figure[]
+  })
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
+  if (!figures) throw new Error(`it ended with ${signal ?? code}`)
   return figures
 }
 
@@ -47,7 +67,7 @@ async function runSuite(suiteArgs: string[]): Promise<number> {
     console.log(`\n${bench} (${minutesSince(began)} min)`)
     const pairs = hasPairs && values.pairs !== undefined ? ['--pairs', values.pairs] : []
     try {
-      const measured = (await runBench(bench, [...own, ...pairs])).map((figure) => ({ bench, ...figure }))
+      const measured = (await runInProcess(bench, [...own, ...pairs])).map((figure) => ({ bench, ...figure }))
       // Written after each benchmark, so that an interrupted run keeps its figures.
       table = await writeResults(results, { date, machine: describeMachine(), figures: measured })
       figures.push(...measured)

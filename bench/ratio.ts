@@ -1,4 +1,4 @@
-/** Median of ratios with its 95 % interval. */
+/** Median of ratios with the bounds of its 95 % confidence interval. */
 export interface Ratio {
   median: number
   low: number
@@ -6,8 +6,8 @@ export interface Ratio {
 }
 
 /**
- * Returns the median of the ratios and its 95 % interval, by bootstrapping over the pairs. The seed
- * is fixed, so that the same ratios always have the same interval.
+ * Returns the median of the ratios and its 95 % confidence interval, from 10,000 bootstrap samples of
+ * the ratios. The seed is fixed, so that the same ratios always have the same interval.
  */
 export function medianRatio(ratios: readonly number[]): Ratio {
   let seed = 12_345
@@ -20,6 +20,7 @@ export function medianRatio(ratios: readonly number[]): Ratio {
   return { median: median(ratios), low: medians[249] ?? 0, high: medians[9749] ?? 0 }
 }
 
+/** Returns the median of the values, or 0 for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length / 2

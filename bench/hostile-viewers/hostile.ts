@@ -1,18 +1,20 @@
 import { connect, type Socket } from 'node:net'
 
 export interface HostileViewers {
-  /** Number of connections that are open now. */
+  /** Returns the number of connections that are open or being opened. */
   open(): number
+  /** Closes all connections and opens no more. */
   stop(): void
 }
 
 interface Options {
   host: string
   port: number
-  /** Path of a large file. */
+  /** Path of a file of at least 1,000,000 bytes. */
   path: string
+  /** Number of connections that are kept open. */
   connections: number
-  /** Number of client addresses that the connections are spread over. */
+  /** Number of client addresses that the connections are distributed over, 1 to 256. `X-Forwarded-For` contains them. */
   addresses: number
 }
 
@@ -24,8 +26,9 @@ const RANGE_MS = 100
 const RECONNECT_MS = 500
 
 /**
- * Opens connections of hostile viewers. Half of them request a file and never read it. A quarter sends a
- * request byte by byte. Another quarter requests one byte of the file ten times per second.
+ * Opens connections of hostile viewers. Half of them request a file and never read the response. A
+ * quarter send a request byte by byte and never complete it. Another quarter request one byte of the
+ * file ten times per second.
  */
 export function startHostileViewers(options: Options): HostileViewers {
   const sockets = new Set<Socket>()

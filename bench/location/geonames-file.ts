@@ -3,31 +3,32 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 /**
- * Writes a file with this number of lines, of up to 80 countries of different sizes, with names and
- * postcodes of realistic lengths. The same number of lines always produces the same file. 2 million lines
- * have 57 countries.
+ * Writes a file of at most 4 million lines in the format of the GeoNames postal codes. Its names and
+ * postcodes have realistic lengths. It has up to 80 countries of different sizes, and 57 countries with
+ * 2 million lines. The same number of lines always produces the same file.
  */
 export function writeGeonamesFile(path: string, lines: number): Promise<void> {
-  return pipeline(Readable.from(parts(lines)), createWriteStream(path))
+  return pipeline(Readable.from(generateParts(lines)), createWriteStream(path))
 }
 
-const PART = 5_000
+/** Number of lines that are written at once. */
+const LINES_PER_PART = 5_000
 const COUNTRIES = Array.from({ length: 80 }, (_, index) => String.fromCharCode(65 + Math.floor(index / 26), 65 + (index % 26)))
 
-function* parts(lines: number): Generator<string> {
-  const random = mulberry(7)
-  for (let from = 0; from < lines; from += PART) {
+function* generateParts(lines: number): Generator<string> {
+  const random = mulberry32(7)
+  for (let from = 0; from < lines; from += LINES_PER_PART) {
     let part = ''
-    for (let line = from; line < Math.min(lines, from + PART); line++) part += geonamesLine(line, random)
+    for (let line = from; line < Math.min(lines, from + LINES_PER_PART); line++) part += formatLine(line, random)
     yield part
   }
 }
 
 /**
- * Returns a line. Lines are sorted by country, as in the real file. One of fifteen places has the
- * postcode of the previous one.
+ * Returns the line with this number, counted from 0. Lines are sorted by country, as in the real file.
+ * One of fifteen lines has the postcode of the previous line.
  */
-function geonamesLine(line: number, random: () => number): string {
+function formatLine(line: number, random: () => number): string {
   const country = COUNTRIES[Math.floor(COUNTRIES.length * Math.sqrt(line / 4_000_000)) % COUNTRIES.length]
   const number = line - (line % 5 === 4 ? 1 : 0)
   const postcode =
@@ -38,8 +39,8 @@ function geonamesLine(line: number, random: () => number): string {
   return `${country}\t${postcode}\t${names}\t${latitude}\t${longitude}\t${1 + (line % 6)}\n`
 }
 
-/** Returns a generator of pseudorandom numbers from 0 to 1 (mulberry32). */
-function mulberry(seed: number): () => number {
+/** Returns a generator of pseudorandom numbers of at least 0 and below 1. */
+function mulberry32(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
