@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
@@ -95,6 +96,15 @@ test('a video is uploaded, encoded, listed, changed, explained and deleted', asy
   expect((await run(['videos', 'show', id])).output).toMatch(/^title +Launch evening$/m)
   const allowed = await run(['rules', 'explain', id, '--address', '192.0.2.1'])
   expect([allowed.code, allowed.output]).toEqual([0, expect.stringMatching(/^allowed +true$/m)])
+  // The video is ready all the time, so the command waits for the job of the replacement.
+  const { media_id = '' } = (await platform.withKey(tenant.key).get<{ media_id?: string }>(`/video/${id}`)).body
+  const broken = join(folder, 'broken.mp4')
+  await writeFile(broken, 'no film')
+  const replaced = await run(['--json', 'upload', broken, '--replace', media_id, '--wait'])
+  expect([replaced.code, lines(replaced.output)]).toEqual([
+    1,
+    [expect.objectContaining({ error: expect.stringMatching(/^job \d+ failed: 4\d+/) })],
+  ])
   const checked = await run(['doctor'])
   expect([checked.code, checked.output]).toEqual([0, expect.stringMatching(/^ok +services +all are ready$/m)])
   expect((await run(['videos', 'delete', id])).code).toBe(0)
@@ -146,6 +156,16 @@ test('an interrupted upload continues where it ended', async () => {
   expect([code, lines(output)[0]?.['video_id']]).toEqual([0, expect.stringMatching(/^\d+$/)])
   expect(JSON.parse(await readFile(state, 'utf8'))).toEqual({})
 }, 120_000)
+
+test('a file whose interrupted upload the platform has removed is sent from its start', async () => {
+  const { size, mtimeMs } = await stat(clip)
+  const state = join(folder, 'state/vitascope/uploads.json')
+  await mkdir(dirname(state), { recursive: true })
+  await writeFile(state, JSON.stringify({ [`${platform.url} ${clip} ${size} ${mtimeMs}`]: randomUUID() }))
+  const { code, output } = await run(['--json', 'upload', clip])
+  expect([code, lines(output)[0]?.['video_id']]).toEqual([0, expect.stringMatching(/^\d+$/)])
+  expect(JSON.parse(await readFile(state, 'utf8'))).toEqual({})
+}, 60_000)
 
 test('events are printed and forwarded with their signature, and the webhook is deleted at the end', async () => {
   const forwarded: [event: string, signature: unknown][] = []

@@ -8,7 +8,7 @@ import { buildCountryDatabase } from '@vitascope/testing/country-database'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { BROWSER, buildEvent, type EventFields } from './support/analytics-steps.ts'
 import type { Api } from './support/api.ts'
-import { createPerson, expectNoSidewaysScroll, openConsolePage, settle, signIn } from './support/console-page.ts'
+import { createPerson, expectNoSidewaysScroll, openConsolePage, openSignedIn, settle } from './support/console-page.ts'
 import { checkState } from './support/page-state.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { createTenant, type Tenant, upload } from './support/video-steps.ts'
@@ -55,9 +55,7 @@ describeInBrowser('the analytics of the console', () => {
     await createPerson(platform.system, { email: EMAIL, name: 'Ada Byron', userType: 'standard', password: PASSWORD, ...tenant })
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
     page = await openConsolePage(browser, (problem) => problems.push(problem))
-    await page.goto(`${platform.url}/console/analytics`)
-    await signIn(page, EMAIL, PASSWORD)
-    await page.getByRole('heading', { name: 'Analytics' }).waitFor()
+    await openSignedIn(page, { url: platform.url, path: 'analytics', heading: 'Analytics' }, { email: EMAIL, password: PASSWORD })
   }, 120_000)
   afterAll(async () => {
     await browser?.close()

@@ -42,6 +42,8 @@ const DIALOGS = [
   ['/playlists', 'Create a playlist'],
   ['/forms', 'Create a form'],
   ['/webhooks', 'Add a webhook'],
+  ['/webhooks', 'Change'],
+  ['/webhooks', 'Rotate the secret'],
   ['/keys', 'Create a key'],
   ['/users', 'Add a user'],
 ] as const

@@ -2,20 +2,22 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { freePort } from '@vitascope/embedded-postgres'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core'
-import { createPerson, expectNoSidewaysScroll, openConsolePage, settle, signIn } from './support/console-page.ts'
+import { createPerson, expectNoSidewaysScroll, ok, openConsolePage, settle, signIn } from './support/console-page.ts'
 import { asSuperuser } from './support/database.ts'
 import { readLinkMail } from './support/link-mail.ts'
 import { checkState } from './support/page-state.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { createTenant } from './support/video-steps.ts'
+import { createTenant, type Tenant } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
 const EMAIL = 'ada@example.org'
 const PASSWORD = 'correct horse battery'
 const NEW_PASSWORD = 'another long password'
+const OTHER_PASSWORD = 'a third long password'
 
 let platform: TestPlatform
+let tenant: Tenant
 let port: number
 let url: string
 let browser: Browser
@@ -35,6 +37,13 @@ const openAccount = async () => {
   await settle(page)
 }
 const row = (name: string) => page.getByRole('row').filter({ hasText: name })
+/** Ends the session without the page. */
+const endSession = async () => {
+  await page.evaluate(`fetch('/v2/session', { method: 'DELETE' })`)
+  await waitFor(async () => (await page.evaluate(`fetch('/v2/session').then(({ status }) => status)`)) === 401, {
+    describe: 'the end of the session',
+  })
+}
 
 /** Each test continues in the state in which the previous one ended. */
 describeInBrowser('passkeys in the console', () => {
@@ -42,7 +51,7 @@ describeInBrowser('passkeys in the console', () => {
     port = await freePort()
     url = `http://localhost:${port}`
     platform = await startTestPlatform({ VITASCOPE_PORT: String(port), VITASCOPE_PUBLIC_URL: url })
-    const tenant = await createTenant(platform.system)
+    tenant = await createTenant(platform.system)
     await createPerson(platform.system, { email: EMAIL, name: 'Ada Byron', userType: 'standard', password: PASSWORD, ...tenant })
     await createPerson(platform.system, { email: 'bob@example.org', name: 'Bob Ray', userType: 'uploader', password: PASSWORD, ...tenant })
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
@@ -154,10 +163,7 @@ describeInBrowser('passkeys in the console', () => {
   }, 90_000)
 
   test('a session that ends is continued with the passkey', async () => {
-    await page.evaluate(`fetch('/v2/session', { method: 'DELETE' })`)
-    await waitFor(async () => (await page.evaluate(`fetch('/v2/session').then(({ status }) => status)`)) === 401, {
-      describe: 'the end of the session',
-    })
+    await endSession()
     await page.getByLabel('Require a passkey after the password').click({ force: true })
     const dialog = page.getByRole('dialog', { name: 'Sign in again' })
     await dialog.getByRole('button', { name: 'Sign in with a passkey' }).click()
@@ -194,6 +200,44 @@ describeInBrowser('passkeys in the console', () => {
     await page.getByRole('button', { name: 'Sign out' }).waitFor()
   }, 60_000)
 
+  test('a user changes the own name and password', async () => {
+    await openAccount()
+    await page.getByLabel('Last name').fill('x'.repeat(100))
+    await page.getByRole('button', { name: 'Discard changes' }).click()
+    expect(await page.getByLabel('Last name').inputValue()).toBe('Byron')
+    const { user } = await page.evaluate<{ user: { user_id: string } }>(`fetch('/v2/session').then((response) => response.json())`)
+    await ok(platform.system.patch(`/user/${user.user_id}`, { first_name: 'Augusta' }))
+    await page.getByLabel('Last name').fill('Lovelace')
+    await page.getByLabel('Telephone').fill('+44 20 7946 0000')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved', { exact: true }).waitFor()
+    // The change of a manager is kept.
+    expect(await page.getByLabel('First name').inputValue()).toBe('Augusta')
+    await page.reload()
+    await settle(page)
+    expect(await page.getByLabel('Last name').inputValue()).toBe('Lovelace')
+    expect(await page.getByLabel('First name').inputValue()).toBe('Augusta')
+    await asSuperuser(platform, (client) => client.query(`update auth.api_key set create_time = now() - interval '6 minutes'`))
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    const field = page.getByLabel('New password')
+    await field.fill(OTHER_PASSWORD)
+    expect(await field.getAttribute('type')).toBe('password')
+    await page.getByRole('button', { name: 'Show the characters' }).click()
+    expect(await field.getAttribute('type')).toBe('text')
+    await checkState(page, 'console-password')
+    await page.getByRole('dialog').getByRole('button', { name: 'Change the password' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    await dialog.getByLabel('Password', { exact: true }).fill(NEW_PASSWORD)
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByText('Your password was changed').waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await signOut()
+    await signIn(page, EMAIL, NEW_PASSWORD)
+    await page.getByRole('alert').filter({ hasText: 'email address or the password is wrong' }).waitFor()
+    await signIn(page, EMAIL, OTHER_PASSWORD)
+    await openAccount()
+  }, 60_000)
+
   test('a manager resets the passkeys of a user', async () => {
     await page.getByRole('link', { name: 'Users' }).click()
     await row('Bob Ray').getByRole('button', { name: 'Reset passkeys' }).click()
@@ -203,12 +247,47 @@ describeInBrowser('passkeys in the console', () => {
     await checkState(page, 'console-passkey-users')
   }, 60_000)
 
+  test('the link of a mail works in a browser with the session of another user', async () => {
+    const email = 'cleo@example.org'
+    const fields = { email, first_name: 'Cleo', last_name: 'Page', organisation_id: tenant.organisationId }
+    const { user_id } = await ok(platform.system.post<{ user_id: string }>('/user', fields))
+    await ok(platform.system.post(`/user/${user_id}/invitation`))
+    const { link } = await readLinkMail({ platform }, email)
+    await page.goto(`${url}/console/sign-in#link=${link}`)
+    await page.getByLabel('New password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('link', { name: 'Cleo Page' }).waitFor()
+    expect(page.url()).toBe(`${url}/console/videos`)
+  }, 60_000)
+
+  test('another user does not see what was loaded for the previous one', async () => {
+    await openAccount()
+    await row('This browser').waitFor()
+    await endSession()
+    await page.getByRole('link', { name: 'Playlists' }).click()
+    await page.getByRole('button', { name: 'Continue as another user' }).click()
+    // The sessions of the other user do not arrive.
+    await page.route('**/v2/session/all', () => {})
+    await signIn(page, 'bob@example.org', PASSWORD)
+    await page.getByRole('link', { name: 'Your account' }).click()
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor()
+    expect(await row('This browser').count()).toBe(0)
+    await page.unroute('**/v2/session/all')
+  }, 60_000)
+
+  test('the button to sign out leaves a session that has ended', async () => {
+    await endSession()
+    await signOut()
+    expect(await page.getByRole('heading', { name: 'Sessions' }).count()).toBe(0)
+  }, 60_000)
+
   test('passkeys are not offered at an IP address', async () => {
+    const provider = page.waitForResponse('**/v2/session/oidc')
     await page.goto(`http://127.0.0.1:${port}/console/account`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await page.getByRole('button', { name: 'Use single sign-on' }).waitFor()
+    await provider
     expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0)
-    await signIn(page, EMAIL, NEW_PASSWORD)
+    await signIn(page, EMAIL, OTHER_PASSWORD)
     await page.getByText(`Passkeys work only at ${url}.`).waitFor()
     expect(await page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0)
     await page.route('**/v2/session/settings', (route) => route.fulfill({ json: { passkey_required: false, passkey_origin: '' } }))

@@ -104,11 +104,20 @@ describeInBrowser('the pages of the console for administrators', () => {
     await section.getByRole('combobox', { name: 'Theme' }).click()
     await page.getByRole('option', { name: 'House colours' }).click()
     await section.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved').waitFor()
+    await page.getByText('Saved', { exact: true }).waitFor()
     const { body } = await platform.system.get<Record<string, string>>(`/organisation/${tenant.organisationId}`)
     const { body: theme } = await api.get<Record<string, string>>(`/theme/${body['default_theme_id']}`)
     expect([theme['title'], body['default_setting_id']]).toEqual(['House colours', ''])
     await waitFor(() => section.getByRole('button', { name: 'Save' }).isDisabled(), { describe: 'the saved form' })
+  }, 60_000)
+
+  test('a system user deletes the only video of a media', async () => {
+    const { id } = await upload(api, tenant.organisationId, `${sources.url}/none.mp4`)
+    await enter('system', `videos/${id}`)
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('heading', { name: 'Videos' }).waitFor()
+    expect((await api.get(`/video/${id}`)).status).toBe(404)
   }, 60_000)
 
   test('a system user creates an organisation with a quota, and changes it', async () => {
@@ -121,6 +130,7 @@ describeInBrowser('the pages of the console for administrators', () => {
     await dialog.getByLabel('Minutes per month').fill('600')
     await dialog.getByRole('button', { name: 'Create an organisation' }).click()
     const row = page.getByRole('row').filter({ hasText: 'Second House' })
+    await dialog.waitFor({ state: 'detached' })
     await row.getByText('0 of 600').waitFor()
     const quota = { bytes: '1500000000', minutes_per_month: '600', concurrent_jobs: null }
     expect(await findOrganisation('Second House')).toMatchObject({ status: 'active', quota })
@@ -129,13 +139,17 @@ describeInBrowser('the pages of the console for administrators', () => {
     await dialog.getByLabel('Allowed IP addresses').fill('300.1.1.1')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.getByText('must be', { exact: false }).waitFor()
+    // Another person changes a limit, which is kept.
+    const id = (await findOrganisation('Second House'))?.organisation_id
+    const theirs = { bytes: 1_500_000_000, minutes_per_month: 600, concurrent_jobs: 3 }
+    expect((await platform.system.put(`/organisation/${id}`, { quota: theirs })).status).toBe(200)
     await dialog.getByLabel('Allowed IP addresses').fill('192.0.2.0/24')
     await dialog.getByLabel('Name').fill('Second Home')
     await dialog.getByLabel('Minutes per month').fill('')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('row').filter({ hasText: 'Second Home' }).waitFor()
     expect(await findOrganisation('Second Home')).toMatchObject({
-      ...{ quota: { ...quota, minutes_per_month: null }, allowed_ips: ['192.0.2.0/24'] },
+      ...{ quota: { ...quota, minutes_per_month: null, concurrent_jobs: '3' }, allowed_ips: ['192.0.2.0/24'] },
     })
   }, 90_000)
 
@@ -321,15 +335,35 @@ describeInBrowser('the pages of the console for administrators', () => {
       expect(await page.getByRole('link', { name: 'Organisation' }).count()).toBe(user === 'standard' ? 1 : 0)
       const requested: string[] = []
       page.on('request', (request) => requested.push(new URL(request.url()).pathname))
-      for (const path of ['system', ...SYSTEM_PAGES]) {
+      const managerPages = user === 'uploader' ? ['users', 'webhooks', 'audit', 'organisation'] : []
+      for (const path of ['system', 'keys', ...managerPages, ...SYSTEM_PAGES]) {
         await page.goto(`${platform.url}/console/${path}`)
         await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
       }
       page.removeAllListeners('request')
-      expect(requested.filter((path) => /^\/v2\/(job|organisation|audit|worker|failover)/.test(path))).toEqual([])
+      expect(requested.filter((path) => /^\/v2\/(job|organisation|audit|worker|failover|user\/|apikey|webhook)/.test(path))).toEqual([])
       const status = await page.evaluate(`fetch('/v2/organisation').then(({ status }) => status)`)
       expect(status).toBe(403)
     },
     90_000,
   )
+
+  test('a user of an organisation that was deactivated gets the sign-in page, on which another user signs in', async () => {
+    const { body } = await platform.system.post<{ organisation_id: string }>('/organisation', { name: 'Third House' })
+    const person = { email: 'tom@example.org', name: 'Tom Third', userType: 'uploader', password: PASSWORD }
+    await createPerson(platform.system, { ...person, organisationId: body.organisation_id })
+    await page.context().clearCookies()
+    await page.goto(`${platform.url}/console/videos`)
+    await signIn(page, person.email, PASSWORD)
+    await page.getByRole('heading', { name: 'Videos' }).waitFor()
+    expect((await platform.system.put(`/organisation/${body.organisation_id}`, { status: 'inactive' })).status).toBe(200)
+    await waitFor(async () => (await page.evaluate(`fetch('/v2/session').then(({ status }) => status)`)) === 403, {
+      describe: 'the rejection of the session',
+    })
+    await page.reload()
+    await signIn(page, person.email, PASSWORD)
+    await page.getByRole('alert').filter({ hasText: 'organisation is inactive' }).waitFor()
+    await signIn(page, PEOPLE.uploader.email, PASSWORD)
+    await page.getByRole('heading', { name: 'Videos' }).waitFor()
+  }, 60_000)
 })

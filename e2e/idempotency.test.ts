@@ -102,7 +102,7 @@ async function prepare(operation: Operation): Promise<{ call: Call; payload: Pay
     operation.access === 'system' ? fixture.clients.system : operation.access === 'public' ? fixture.clients.guest : fixture.clients.owner
   const payload = { ...PAYLOADS[name]?.(values), ...EXTRA_FIELDS[name]?.() }
   const call: Call = (sent, key) => {
-    const body = operation.list ? [sent] : sent
+    const body = operation.isList ? [sent] : sent
     return api.post(path, Object.keys(sent).length === 0 ? undefined : body, { 'idempotency-key': key })
   }
   return { call, payload }

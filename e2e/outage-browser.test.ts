@@ -90,6 +90,7 @@ describeInBrowser('a viewer of the real platform', () => {
   const readsMessage = async (page: Page) => {
     await page.getByText('Connection lost. Trying again').waitFor({ timeout: extendTimeout(30_000) })
     expect(await page.getByRole('button', { name: 'Retry' }).isVisible()).toBe(true)
+    expect(await page.locator('media-loading-indicator').isVisible()).toBe(false)
   }
   const stalls = (page: Page) =>
     waitFor(

@@ -13,7 +13,7 @@ import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
-interface PosterAnswer extends Record<string, unknown> {
+interface PosterResponse extends Record<string, unknown> {
   poster: { status: string; code: number; reason: string }
   poster_frame: string
   thumbnail: string
@@ -22,7 +22,8 @@ interface Problem extends Record<string, unknown> {
   code: string
   errors?: { field: string; message: string }[]
 }
-type OwnRecord = VideoRecord & { poster: PosterAnswer['poster'] | null }
+/** A video as its owner reads it. */
+type OwnedVideo = VideoRecord & { poster: PosterResponse['poster'] | null }
 
 let folder: string
 let platform: TestPlatform
@@ -47,16 +48,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const send = <Body = PosterAnswer>(videoId: string, body: Buffer, type = 'image/png', api: Api = owner) =>
+const send = <Body = PosterResponse>(videoId: string, body: Buffer, type = 'image/png', api: Api = owner) =>
   api.send<Body>('PUT', `/video/${videoId}/poster`, { body: new Uint8Array(body), headers: { 'content-type': type } })
-const readVideo = async (videoId: string) => (await owner.get<OwnRecord>(`/video/${videoId}`)).body
+const readVideo = async (videoId: string) => (await owner.get<OwnedVideo>(`/video/${videoId}`)).body
 const addVideo = async (source: string) => (await upload(owner, tenant.organisationId, `${sources.url}/${source}`)).id
+/** Expects that the URL has a JPEG, and returns its codec with its size, and its colour. */
 const load = async (url: string) => {
   const response = await fetch(url)
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
   return probePicture(Buffer.from(await response.arrayBuffer()))
 }
-/** Waits until the picture is converted and returns the record. */
+/** Waits until the poster has this status, and returns the video. */
 const waitForPoster = async (videoId: string, status = 'ok') => {
   await waitFor(async () => (await readVideo(videoId)).poster?.status === status, {
     timeout: 60_000,
@@ -65,7 +67,10 @@ const waitForPoster = async (videoId: string, status = 'ok') => {
   return readVideo(videoId)
 }
 
-/** Holds the response of the source, so that the video stays in the state before its first rendition. */
+/**
+ * Delays the response to requests for the path, so that a video with this source has no rendition yet. The returned
+ * function lets the source server respond with the file.
+ */
 function holdSource(path: string, file: string): () => void {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -75,6 +80,7 @@ function holdSource(path: string, file: string): () => void {
   return release
 }
 
+/** Colours with channels from 0 to 3, as `probePicture` returns them. */
 const RED = [3, 0, 0]
 const BLUE = [0, 0, 3]
 const WHITE = [3, 3, 3]
@@ -115,9 +121,9 @@ test.each([
   ['webp', 'image/webp'],
 ] as const)(
   'a %s picture replaces the frame of an encoded video',
-  async (ending, type) => {
-    const videoId = await encodedVideo()
-    const sent = await send(videoId, await makePicture(ending, 'blue', '640x640'), type)
+  async (extension, type) => {
+    const videoId = await getEncodedVideo()
+    const sent = await send(videoId, await makePicture(extension, 'blue', '640x640'), type)
     expect([sent.status, sent.body.poster]).toEqual([202, { status: 'ok', code: 0, reason: '' }])
     expect(await load(sent.body.poster_frame)).toEqual({ size: 'mjpeg,640,640', rgb: BLUE })
     expect(await load(sent.body.thumbnail)).toEqual({ size: 'mjpeg,240,240', rgb: BLUE })
@@ -125,8 +131,8 @@ test.each([
   120_000,
 )
 
-test('a picture that cannot be used names the field, and the images stay', async () => {
-  const videoId = await encodedVideo()
+test('an invalid picture is rejected with the name of its field, and the images do not change', async () => {
+  const videoId = await getEncodedVideo()
   await send(videoId, await makePicture('png', 'white'))
   const good = await waitForPoster(videoId)
   const png = await makePicture('png', 'red', '1000x1000')
@@ -144,14 +150,14 @@ test('a picture that cannot be used names the field, and the images stay', async
     const { status: actual, body } = await response
     expect([String(actual), body.errors?.map((error) => error.field) ?? body]).toEqual([status, [field]])
   }
-  // Each further picture replaces the job of an earlier one, so they are sent one after another.
+  // A later picture replaces the job of an earlier one, so these are sent one after another.
   for (const [field, sendBad] of [
     ['image', () => send<Problem>(videoId, png.subarray(0, png.length / 2))],
     ['url', () => owner.put<Problem>(path, { url: `${sources.url}/page` })],
     ['url', () => owner.put<Problem>(path, { url: `${sources.url}/missing.png` })],
   ] as const) {
     const { status, body } = await sendBad()
-    // A busy machine decodes it after the response.
+    // A busy machine decodes the picture after the response. The status of the poster then reports the problem.
     if (status === 202) await waitForPoster(videoId, 'failed')
     else expect([status, body.errors?.map((error) => error.field) ?? body]).toEqual([400, [field]])
   }
@@ -162,7 +168,7 @@ test('a picture that cannot be used names the field, and the images stay', async
 }, 120_000)
 
 test('another organisation cannot set a picture, and its bytes are not stored', async () => {
-  const videoId = await encodedVideo()
+  const videoId = await getEncodedVideo()
   const before = await readVideo(videoId)
   const countUploads = () =>
     asSuperuser(platform, async (client) => (await client.query('select count(*)::int as count from encoding.upload')).rows)
@@ -176,9 +182,9 @@ test('another organisation cannot set a picture, and its bytes are not stored', 
 })
 
 test('an accepted picture survives kill -9 of encoding and of the worker', async () => {
-  const videoId = await encodedVideo()
+  const videoId = await getEncodedVideo()
   const picture = await makePicture('png', 'red')
-  // The picture arrives while its job waits for a worker that was killed.
+  // The worker is killed first, so that the job of the picture waits for a worker while encoding is killed.
   expect(kill(platform, 'worker')).toBe(true)
   const accepting = send(videoId, picture)
   expect(kill(platform, 'encoding')).toBe(true)
@@ -199,8 +205,8 @@ test('an accepted picture survives kill -9 of encoding and of the worker', async
 }, 240_000)
 
 let encoded: Promise<string> | undefined
-/** Returns the id of a video that is encoded once for several tests. Its picture is removed. */
-async function encodedVideo(): Promise<string> {
+/** Returns the id of a video without a poster, which is encoded once for several tests. */
+async function getEncodedVideo(): Promise<string> {
   encoded ??= addVideo('small.mp4').then(async (videoId) => {
     expect((await waitUntilSettled(owner, videoId)).status.status).toBe('ok')
     return videoId

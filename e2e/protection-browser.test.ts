@@ -84,13 +84,13 @@ testInBrowser(
         .getByText('not available here')
         .waitFor({ timeout: extendTimeout(20_000) })
       await screenshot(denied, 'rules-denied')
-      // The link without a page around it is not allowed either.
+      // The player page is also denied to a request without a referring page.
       const direct = await fetch(`${platform.url}/player/${id}`)
       expect(direct.status).toBe(403)
-      // A browser does not show the page in the frame of another domain, even if that hides its address.
-      const policyOf = async (referer: string) =>
+      // Other domains cannot embed the player page, even if they hide their address: browsers enforce this policy.
+      const readPolicy = async (referer: string) =>
         (await fetch(`${platform.url}/player/${id}`, { headers: { referer } })).headers.get('content-security-policy')
-      expect(await policyOf(`http://localhost:${port}/news`)).toContain(`frame-ancestors 'self' http://localhost:* https://localhost:*`)
+      expect(await readPolicy(`http://localhost:${port}/news`)).toContain(`frame-ancestors 'self' http://localhost:* https://localhost:*`)
 
       const { body: video } = await platform.guest.get<VideoRecord>(`/video/${id}`)
       const fetchFrom = async (origin?: string) => (await fetch(video.uri.hls, { headers: origin === undefined ? {} : { origin } })).status
@@ -119,7 +119,7 @@ testInBrowser(
       await page.route(segment, async (route) => {
         const token = segment.exec(route.request().url())?.[1]
         tokens.push(token)
-        // Otherwise the player would load the whole video before the token is exchanged.
+        // Holds segments with the first token. Otherwise the player would load the whole video before it exchanges the token.
         const isHeld = tokens.length > 4 && token === tokens[0]
         if (isHeld) await renewal.promise
         return isHeld ? route.abort() : route.continue()
@@ -141,6 +141,7 @@ testInBrowser(
       await waitFor(hasPassedFirstSecond, { timeout: 60_000, describe: 'the picture to pass 1 s' })
       expect(new Set(tokens)).toEqual(new Set([token]))
 
+      // The player exchanges a token after 10 minutes. Tokens are valid for 15 minutes.
       const [second] = await Promise.all([page.waitForResponse(isAccess), page.clock.fastForward('10:05')])
       const renewed = (await second.json()) as { token: string }
       expect([second.status(), second.request().postDataJSON()]).toEqual([200, { token }])
@@ -159,7 +160,7 @@ testInBrowser(
   150_000,
 )
 
-describe('the guide', () => {
+describe('the guide to protected videos', () => {
   test('has commands that work', async () => {
     const id = await uploadVideo()
     const blocks = [...(await readFile(GUIDE, 'utf8')).matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block)

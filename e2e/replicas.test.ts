@@ -14,9 +14,10 @@ import { createTenant, upload, waitUntilSettled } from './support/video-steps.ts
 
 // Replicas share only their database, their storage and, for limits, Redis. The calls of an endpoint
 // case go to both replicas: an effect in one must be visible in the next call to the other. Long runs
-// use all endpoint cases, other runs only some.
+// use the endpoint cases of all nouns, and other runs those of `DEFAULT_NOUNS`. A list in
+// `VITASCOPE_ROWS`, such as `user,folder`, selects others.
 
-const SOME = [
+const DEFAULT_NOUNS = [
   'organisation',
   'user',
   'api-key',
@@ -29,7 +30,7 @@ const SOME = [
   'tus',
   'analytics',
 ]
-const only = process.env['VITASCOPE_ROWS']?.split(',') ?? (isLongRun ? undefined : SOME)
+const only = process.env['VITASCOPE_ROWS']?.split(',') ?? (isLongRun ? undefined : DEFAULT_NOUNS)
 const picked = nouns.filter(({ noun }) => only === undefined || only.includes(noun))
 
 let platform: ReplicatedPlatform
@@ -55,7 +56,7 @@ test('a changed playback rule is in force in both replicas within 5 s', async ()
     const { uri, status } = await waitUntilSettled(api, id)
     expect(status.status).toBe('ok')
     const path = `/organisation/${tenant.organisationId}/playback-rules`
-    // Requests alternate between the replicas. A change of these rules does not change URLs.
+    // Requests alternate between the replicas. A change of these rules does not change the URLs of files.
     const statuses = () => Promise.all(Array.from({ length: 6 }, async () => (await fetch(uri.hls)).status))
     for (const [decision, expected] of [
       ['allow', 200],
@@ -65,7 +66,7 @@ test('a changed playback rule is in force in both replicas within 5 s', async ()
       expect((await api.put(path, { default: decision, rules: [] })).status).toBe(200)
       const isInForce = async () => (await statuses()).every((code) => code === expected)
       await waitFor(isInForce, { timeout: 5_000, describe: `both replicas to ${decision}` })
-      // Neither replica has the earlier rule any more.
+      // Neither replica applies the earlier rule again.
       expect(await statuses()).toEqual(Array(6).fill(expected))
     }
   } finally {
@@ -75,14 +76,14 @@ test('a changed playback rule is in force in both replicas within 5 s', async ()
 }, 120_000)
 
 test('both replicas of each service have responded', async () => {
-  const answered = await platform.callCounts()
-  process.stderr.write(`calls of each of two replicas: ${JSON.stringify(answered)}\n`)
-  const calls = Object.values(answered)
+  const callCounts = await platform.callCounts()
+  process.stderr.write(`calls of each of two replicas: ${JSON.stringify(callCounts)}\n`)
+  const calls = Object.values(callCounts)
     .flat()
     .reduce((sum, count) => sum + count, 0)
-  recordFigure('K14', `${calls} calls answered by two replicas of ${Object.keys(answered).length} services`)
-  // A selection of rows does not call all services.
-  const requested = Object.entries(answered).filter(([, counts]) => only === undefined || Math.max(...counts) > 1)
+  recordFigure('K14', `${calls} calls answered by two replicas of ${Object.keys(callCounts).length} services`)
+  // A selection of endpoint cases does not call all services, and a single call reaches only one replica.
+  const requested = Object.entries(callCounts).filter(([, counts]) => only === undefined || Math.max(...counts) > 1)
   expect(requested.length).toBeGreaterThanOrEqual(only === undefined ? 7 : 4)
   for (const [name, counts] of requested) expect([name, Math.min(...counts) > 0]).toEqual([name, true])
 })

@@ -60,7 +60,7 @@ function call(operation: Operation, key: string | undefined, v: Values, payload 
     query.set('data', JSON.stringify(payload ?? { url: 'https://example.org/a.mp4', organisation_id: v['organisation_id'] }))
   if (operation.apiKeyParam && key !== undefined) query.set('api_key', key)
   const path = `${fillPath(operation, v)}?${query}`
-  const sent = operation.list && payload !== undefined ? [payload] : payload
+  const sent = operation.isList && payload !== undefined ? [payload] : payload
   const body = sent === undefined ? {} : { body: JSON.stringify(sent), headers: { 'content-type': 'application/json' } }
   return (operation.apiKeyParam ? platform.guest : api).send<Problem>(operation.method, path, body)
 }
@@ -146,7 +146,7 @@ describe('every route', () => {
       JSON.parse(JSON.stringify(body, (name, value) => (/^(time_)?(last_modified|updated|date_last_modified)/.test(name) ? '' : value)))
     const read = (o: Operation) => platform.system.get<Record<string, unknown>>(fillPath({ ...o, method: 'GET' }, values))
     await forAll(
-      (o) => /^(PUT|PATCH)$/.test(o.method) && reads.has(o.path) && !o.list && o.fields !== undefined,
+      (o) => /^(PUT|PATCH)$/.test(o.method) && reads.has(o.path) && !o.isList && o.fields !== undefined,
       async (o) => {
         const before = await read(o)
         // The captions of a file are a list of lines.

@@ -164,6 +164,27 @@ test('lost responses create no second record, and an upload continues', async ()
   }
 }, 120_000)
 
+test('a file whose upload the platform has removed is sent as a new upload', async () => {
+  const controller = new AbortController()
+  const started: string[] = []
+  const aborted = vitascope.videos.upload(clip, {
+    signal: controller.signal,
+    onStart: (id) => {
+      started.push(id)
+      controller.abort(new Error('stopped'))
+    },
+  })
+  await expect(aborted).rejects.toThrow('stopped')
+  const removed = await fetch(`${platform.url}/v2/upload/tus/${started[0]}`, {
+    method: 'DELETE',
+    headers: { 'tus-resumable': '1.0.0', authorization: `Bearer ${tenant.key}` },
+  })
+  expect(removed.status).toBe(204)
+  const { id } = await vitascope.videos.upload(clip, { uploadId: started[0], onStart: (uploadId) => started.push(uploadId) })
+  expect((await vitascope.videos.get(id)).video_id).toBe(id)
+  expect(new Set(started).size).toBe(2)
+}, 60_000)
+
 test('lists follow the pages of the platform', async () => {
   const names = Array.from({ length: 5 }, (_, index) => `Playlist ${index}`)
   for (const title of names) await vitascope.playlists.create({ title })

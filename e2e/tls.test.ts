@@ -19,7 +19,7 @@ let folder: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vitascope-tls-'))
-  // The metric is the earlier expiry time of the certificate and its authority.
+  // The authority expires after its certificates, because the metric has the earlier of both times.
   authority = await createTestAuthority('test authority', { toSeconds: 7_200 })
   // One certificate with every name, because the processes share a folder here.
   certificates = await certificateFolder(await authority.issue(SERVICES))
@@ -31,7 +31,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await platform?.remove()
-  await rm(certificates.folder, { recursive: true, force: true })
+  if (certificates) await rm(certificates.folder, { recursive: true, force: true })
   await rm(folder, { recursive: true, force: true })
 })
 

@@ -72,3 +72,24 @@ test('an upload resumes after gateway and encoding are killed, and becomes one v
   const video = await waitUntilSettled(api, id, 120_000)
   expect([video.status.status, video.video_title]).toEqual(['ok', 'launch.mp4'])
 }, 240_000)
+
+test('a request that creates an upload can be repeated with its idempotency key', async () => {
+  const tenant = await createTenant(platform.system)
+  const create = async (key: string, length: number) => {
+    const response = await fetch(`${platform.url}/v2/upload/tus`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${tenant.key}`,
+        'tus-resumable': '1.0.0',
+        'upload-length': String(length),
+        'idempotency-key': key,
+      },
+    })
+    return { status: response.status, location: response.headers.get('location') }
+  }
+  const first = await create('first', 10)
+  expect(first).toEqual({ status: 201, location: expect.stringContaining('/v2/upload/tus/') })
+  expect(await create('first', 10)).toEqual(first)
+  expect((await create('second', 10)).location).not.toBe(first.location)
+  expect((await create('first', 11)).status).toBe(422)
+}, 60_000)

@@ -33,7 +33,8 @@ beforeAll(async () => {
     ...readEnvironment(),
     PATH: [programs, join(folder, 'global/bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
     ...{ VITASCOPE_PORT: String(port), VITASCOPE_OPS_PORT: String(opsPort), VITASCOPE_DATA_DIR: join(checkout, 'data') },
-    // The packages of the tutorial have no dependencies. Global ones are installed for this test only.
+    // npm works offline, because the packages of the tutorial have no dependencies. The prefix keeps global packages in the
+    // folder of this test.
     ...{ npm_config_prefix: join(folder, 'global'), npm_config_offline: 'true', npm_config_audit: 'false' },
     ...{ XDG_CONFIG_HOME: join(folder, 'config'), XDG_STATE_HOME: join(folder, 'state') },
     // The commands of the tutorial require the settings of the command line tool. `npm start` accepts them too.
@@ -66,7 +67,7 @@ function readEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Creates a folder with symbolic links to the checkout, and copies of the files that the tutorial changes. It omits
+ * Creates a folder with symbolic links to the files of the checkout, and copies of `package.json` and `packages`. Omits
  * `data`, `.git` and `.cache`.
  */
 async function copyCheckout(target: string): Promise<void> {
@@ -75,7 +76,7 @@ async function copyCheckout(target: string): Promise<void> {
     if (['data', '.git', '.cache', 'package.json', 'packages'].includes(name)) continue
     await symlink(join(REPOSITORY, name), join(target, name))
   }
-  // npm packs only packages that are in the folder itself.
+  // npm packs only packages that are in the folder itself, not behind a symbolic link.
   await cp(join(REPOSITORY, 'package.json'), join(target, 'package.json'))
   await cp(join(REPOSITORY, 'packages'), join(target, 'packages'), {
     recursive: true,
@@ -135,7 +136,7 @@ test('the tutorial with curl leads to a protected video with captions', async ()
 
 test('the tutorial in TypeScript leads to a protected video with captions', async () => {
   const app = join(folder, 'first-video')
-  // The program is written between the installation and its run.
+  // The script copies the program into the project folder immediately before the command that runs it.
   const program = (await readBlocks('first-video-in-typescript.md', 'ts')).join('\n')
   const file = join(folder, 'program.ts')
   await writeFile(file, program)

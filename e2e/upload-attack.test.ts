@@ -6,7 +6,7 @@ import { extendTimeout, waitFor } from '@vitascope/testing'
 import { asSuperuser } from './support/database.ts'
 import { residentMib } from './support/resident-memory.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { signedFields, uploadByForm, uploadByTus } from './support/timed-uploads.ts'
+import { signFormFields, uploadByForm, uploadByTus } from './support/timed-uploads.ts'
 import { createTenant, type Tenant } from './support/video-steps.ts'
 
 /** Fewer forms than may be pending at once (64), so that none is displaced by another. */
@@ -70,7 +70,7 @@ type AttackName = keyof typeof CLOSED_WITH
 test('hostile uploads are aborted within their limits and do not delay other uploads', async () => {
   const filesBefore = await storedFiles()
   const locations = await beginTusUploads(CONNECTIONS_PER_ATTACK)
-  const fields = await signedFields(platform, attacker, [
+  const fields = await signFormFields(platform, attacker, [
     ['starts-with', '$key', `uploads/${attacker.organisationId}/`],
     ['content-length-range', '1', String(10 * MB)],
   ])

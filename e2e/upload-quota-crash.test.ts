@@ -11,7 +11,7 @@ import { longTest } from './support/long-test.ts'
 import { kill } from './support/nemesis.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { signedFields } from './support/timed-uploads.ts'
+import { signFormFields } from './support/timed-uploads.ts'
 import { createTenant, type Tenant, waitUntilSettled } from './support/video-steps.ts'
 
 const MB = 1_000_000
@@ -273,7 +273,7 @@ function patch(path: string, offset: number, length: number): ClientRequest {
 /** Returns the body of an object form, whose policy allows up to `maxBytes`. */
 async function buildForm(file: Buffer, maxBytes: number): Promise<{ body: Buffer; fields: Map<string, string> }> {
   const key = `uploads/${tenant.organisationId}/${randomUUID()}.mp4`
-  const fields = await signedFields(platform, tenant, [{ key }, ['content-length-range', '1', String(maxBytes)]])
+  const fields = await signFormFields(platform, tenant, [{ key }, ['content-length-range', '1', String(maxBytes)]])
   const parts = [...fields].map(([name, value]) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
   const head = `${parts.join('')}--b\r\nContent-Disposition: form-data; name="file"; filename="a.mp4"\r\n\r\n`
   return { body: Buffer.concat([Buffer.from(head), file, Buffer.from('\r\n--b--\r\n')]), fields }

@@ -1,5 +1,14 @@
 import { expect } from '@jest/globals'
-import { type Clip, createClip, createEntry, createVideoWithEntry, MISSING, order, read, wrongIds } from '../support/collaborate-steps.ts'
+import {
+  type Clip,
+  createClip,
+  createEntry,
+  createVideoWithEntry,
+  MISSING,
+  readClipOrder,
+  readEntry,
+  rejectedIdCalls,
+} from '../support/collaborate-steps.ts'
 import type { Row } from '../support/table-row.ts'
 
 /** Cases of the clips of an entry. */
@@ -34,7 +43,7 @@ export const clipRows: readonly Row[] = [
         const { body } = await clients.system.post<{ data: Clip }>(path, { ...fields, preview: true, resolved: 1 })
         expect(body.data).toMatchObject({ ...fields, preview: '1', resolved: '1' })
       }
-      expect((await read(fixture, id)).clips).toEqual([plain.body.data, expect.anything(), expect.anything()])
+      expect((await readEntry(fixture, id)).clips).toEqual([plain.body.data, expect.anything(), expect.anything()])
       const sendOnce = () =>
         clients.owner.send('POST', path, {
           body: new URLSearchParams({ time_start: '1', time_finish: '2', preview: '1' }),
@@ -50,7 +59,7 @@ export const clipRows: readonly Row[] = [
       for (let count = 4; count < 199; count++) await createClip(fixture, id)
       const raced = await Promise.all(Array.from({ length: 5 }, () => clients.owner.post(path, { time_start: 0, time_finish: 0 })))
       expect(raced.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409])
-      expect((await order(fixture, id)).map(([, order]) => order)).toEqual(Array.from({ length: 200 }, (_, place) => place))
+      expect((await readClipOrder(fixture, id)).map(([, order]) => order)).toEqual(Array.from({ length: 200 }, (_, place) => place))
     },
     async rejectedCalls(fixture) {
       const { id } = await createVideoWithEntry(fixture)
@@ -62,7 +71,7 @@ export const clipRows: readonly Row[] = [
       const rejectedCall = { method: 'POST', path: `/collaborate/clip/${id}/post` }
       const past = Math.floor(Number(duration)) + 1
       return [
-        ...wrongIds('POST', (one) => `/collaborate/clip/${one}/post`, id, 'collaboration_not_found', good),
+        ...rejectedIdCalls('POST', (one) => `/collaborate/clip/${one}/post`, id, 'collaboration_not_found', good),
         { ...rejectedCall, payload: {}, status: 400, fields: ['time_start', 'time_finish'] },
         { ...rejectedCall, payload: { time_start: 2, time_finish: 1 }, status: 400, fields: ['time_finish'] },
         { ...rejectedCall, payload: { time_start: 1, time_start_millis: 1, time_finish: 1 }, status: 400, fields: ['time_finish'] },
@@ -103,7 +112,7 @@ export const clipRows: readonly Row[] = [
       const { clients, uploader } = fixture
       const { id, video_id } = await createVideoWithEntry(fixture)
       const clip = await createClip(fixture, id, { comments: 'Cut here' })
-      const [stored] = (await read(fixture, id)).clips
+      const [stored] = (await readEntry(fixture, id)).clips
       for (const api of [clients.uploader, clients.system]) {
         const { status, body } = await api.get(`/collaborate/clip/${clip}`)
         expect([status, body]).toEqual([200, { ...stored, id: clip, user_id: uploader.userId, video_id }])
@@ -111,7 +120,7 @@ export const clipRows: readonly Row[] = [
     },
     async rejectedCalls(fixture) {
       const { id } = await createVideoWithEntry(fixture)
-      return wrongIds('GET', (one) => `/collaborate/clip/${one}`, await createClip(fixture, id), 'clip_not_found')
+      return rejectedIdCalls('GET', (one) => `/collaborate/clip/${one}`, await createClip(fixture, id), 'clip_not_found')
     },
   },
   {
@@ -120,10 +129,10 @@ export const clipRows: readonly Row[] = [
       const { clients } = fixture
       const { id } = await createVideoWithEntry(fixture)
       const clip = await createClip(fixture, id)
-      const [original_data] = (await read(fixture, id)).clips
+      const [original_data] = (await readEntry(fixture, id)).clips
       const fields = { title: 'T'.repeat(255), comments: 'New', time_start: 5, time_finish: 6, type: 'audio' }
       const { status, body } = await clients.uploader.put(`/collaborate/clip/${clip}/put`, { ...fields, preview: 'true' })
-      const [new_data] = (await read(fixture, id)).clips
+      const [new_data] = (await readEntry(fixture, id)).clips
       expect([status, body]).toEqual([200, { updated: clip, original_data, new_data }])
       expect(new_data).toEqual({ ...original_data, ...fields, preview: '1' })
       const one = await clients.system.put(`/collaborate/clip/${clip}/put`, { title: 'T'.repeat(254) })
@@ -144,7 +153,7 @@ export const clipRows: readonly Row[] = [
       const rejectedCall = { method: 'PUT', path: `/collaborate/clip/${clip}/put` }
       const past = Math.floor(Number(duration)) + 1
       return [
-        ...wrongIds('PUT', (one) => `/collaborate/clip/${one}/put`, clip, 'clip_not_found', { title: 'x' }),
+        ...rejectedIdCalls('PUT', (one) => `/collaborate/clip/${one}/put`, clip, 'clip_not_found', { title: 'x' }),
         { ...rejectedCall, payload: {}, status: 400, fields: ['payload'] },
         { ...rejectedCall, payload: { time_start: 5 }, status: 400, fields: ['time_start'] },
         { ...rejectedCall, payload: { time_finish: 2 }, status: 400, fields: ['time_finish'] },
@@ -165,20 +174,20 @@ export const clipRows: readonly Row[] = [
       const { clients } = fixture
       const { id } = await createVideoWithEntry(fixture)
       const [first, second, third] = [await createClip(fixture, id), await createClip(fixture, id), await createClip(fixture, id)]
-      const original_data = (await read(fixture, id)).clips[1]
+      const original_data = (await readEntry(fixture, id)).clips[1]
       const { status, body } = await clients.uploader.delete(`/collaborate/clip/${second}/delete`)
       expect([status, body]).toEqual([200, { deleted: second, original_data }])
-      expect(await order(fixture, id)).toEqual([
+      expect(await readClipOrder(fixture, id)).toEqual([
         [first, 0],
         [third, 1],
       ])
       expect((await clients.owner.delete(`/collaborate/clip/${second}/delete`)).status).toBe(404)
       expect((await clients.system.delete(`/collaborate/clip/${first}/delete`)).status).toBe(200)
-      expect(await order(fixture, id)).toEqual([[third, 0]])
+      expect(await readClipOrder(fixture, id)).toEqual([[third, 0]])
     },
     async rejectedCalls(fixture) {
       const { id } = await createVideoWithEntry(fixture)
-      return wrongIds('DELETE', (one) => `/collaborate/clip/${one}/delete`, await createClip(fixture, id), 'clip_not_found')
+      return rejectedIdCalls('DELETE', (one) => `/collaborate/clip/${one}/delete`, await createClip(fixture, id), 'clip_not_found')
     },
   },
   {
@@ -188,11 +197,11 @@ export const clipRows: readonly Row[] = [
       const { id } = await createVideoWithEntry(fixture)
       const [one, two, three] = [await createClip(fixture, id), await createClip(fixture, id), await createClip(fixture, id)]
       const path = `/collaborate/clip/${id}/order`
-      const original_data = (await read(fixture, id)).clips
+      const original_data = (await readEntry(fixture, id)).clips
       const sent = [three, one, two]
       const body = JSON.stringify(sent.map(Number))
       const response = await clients.uploader.send('PUT', path, { body, headers: { 'content-type': 'application/json' } })
-      const new_data = (await read(fixture, id)).clips
+      const new_data = (await readEntry(fixture, id)).clips
       expect([response.status, response.body]).toEqual([200, { updated: id, original_data, new_data }])
       expect(new_data.map(({ id: clip, order }) => [clip, order])).toEqual(sent.map((clip, index) => [clip, index]))
       const forms: [string[], NonNullable<Parameters<typeof clients.system.send>[2]>][] = [
@@ -203,7 +212,7 @@ export const clipRows: readonly Row[] = [
       ]
       for (const [expectedOrder, init] of forms) {
         expect((await clients.system.send('PUT', path, init)).status).toBe(200)
-        expect((await order(fixture, id)).map(([clip]) => clip)).toEqual(expectedOrder)
+        expect((await readClipOrder(fixture, id)).map(([clip]) => clip)).toEqual(expectedOrder)
       }
       const none = (await createVideoWithEntry(fixture)).id
       expect((await clients.owner.put(`/collaborate/clip/${none}/order`, [])).body).toEqual({
@@ -221,7 +230,7 @@ export const clipRows: readonly Row[] = [
       const clipOfOtherEntry = await createClip(fixture, await createEntry(fixture, video_id))
       const rejectedCall = { method: 'PUT', path: `/collaborate/clip/${id}/order`, status: 400 }
       return [
-        ...wrongIds('PUT', (entry) => `/collaborate/clip/${entry}/order`, id, 'collaboration_not_found', [one, two]),
+        ...rejectedIdCalls('PUT', (entry) => `/collaborate/clip/${entry}/order`, id, 'collaboration_not_found', [one, two]),
         ...[[], [one], [one, one], [one, two, two], [one, two, clipOfOtherEntry], [one, clipOfOtherEntry], [one, MISSING]].map(
           (payload) => ({
             ...rejectedCall,

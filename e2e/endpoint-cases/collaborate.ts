@@ -9,9 +9,9 @@ import {
   findEmail,
   MISSING,
   MISSING_VIDEO,
-  read,
+  readEntry,
+  rejectedIdCalls,
   waitUntilDeleted,
-  wrongIds,
 } from '../support/collaborate-steps.ts'
 import type { NounRows, Row } from '../support/table-row.ts'
 import { createUser } from '../support/video-steps.ts'
@@ -24,7 +24,7 @@ const entryDeletion = (suffix: string): Row => ({
     const { clients } = fixture
     const { id, video_id } = await createVideoWithEntry(fixture)
     const clip = await createClip(fixture, id)
-    const original_data = await read(fixture, id)
+    const original_data = await readEntry(fixture, id)
     const { status, body } = await clients.uploader.delete(`/collaborate/item/${id}${suffix}`)
     expect([status, body]).toEqual([200, { deleted: id, original_data }])
     expect((await clients.owner.get(`/collaborate/clip/${clip}`)).status).toBe(404)
@@ -36,7 +36,7 @@ const entryDeletion = (suffix: string): Row => ({
   async rejectedCalls(fixture) {
     const { id } = await createVideoWithEntry(fixture)
     await createClip(fixture, id)
-    return wrongIds('DELETE', (one) => `/collaborate/item/${one}${suffix}`, id, 'collaboration_not_found')
+    return rejectedIdCalls('DELETE', (one) => `/collaborate/item/${one}${suffix}`, id, 'collaboration_not_found')
   },
 })
 
@@ -56,7 +56,7 @@ export const collaborateRows: NounRows = {
         for (const api of [clients.uploader, clients.system]) {
           const { status, body } = await api.get<Record<string, Entry>>(`/collaborate/${video_id}`)
           expect([status, Object.keys(body)]).toEqual([200, ids])
-          expect(body[ids[0] ?? '']).toEqual(await read(fixture, ids[0] ?? ''))
+          expect(body[ids[0] ?? '']).toEqual(await readEntry(fixture, ids[0] ?? ''))
           expect(body[ids[0] ?? '']?.clips.map(({ id }) => id)).toEqual(clips)
           expect(Object.values(body).map((entry) => [entry['user_id'], entry['is_uploader_account']])).toEqual([
             [uploader.userId, true],
@@ -84,7 +84,7 @@ export const collaborateRows: NounRows = {
       async rejectedCalls(fixture) {
         const { video_id } = await createVideoWithEntry(fixture)
         return [
-          ...wrongIds('GET', (one) => `/collaborate/${one}`, video_id, 'video_not_found'),
+          ...rejectedIdCalls('GET', (one) => `/collaborate/${one}`, video_id, 'video_not_found'),
           { method: 'GET', path: `/collaborate/${await createForeignVideo(fixture)}`, status: 404, code: 'video_not_found' },
           { method: 'GET', path: `/collaborate/${video_id}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
           { method: 'GET', path: `/collaborate/${video_id}?cursor=x`, status: 400, fields: ['cursor'] },
@@ -99,7 +99,7 @@ export const collaborateRows: NounRows = {
         const toPath = (email: string) => `/collaborate/${video_id}/user/${encodeURIComponent(email)}`
         const email = await findEmail(fixture, uploader.userId)
         for (const api of [clients.uploader, clients.system]) {
-          expect(await api.get(toPath(email.toUpperCase()))).toMatchObject({ status: 200, body: await read(fixture, id) })
+          expect(await api.get(toPath(email.toUpperCase()))).toMatchObject({ status: 200, body: await readEntry(fixture, id) })
         }
         const second = await createEntry(fixture, video_id)
         expect((await clients.owner.get<Entry>(toPath(email))).body.id).toBe(second)
@@ -114,7 +114,7 @@ export const collaborateRows: NounRows = {
         const email = await findEmail(fixture, uploader.userId)
         const noEntry = await findEmail(fixture, owner.userId)
         return [
-          ...wrongIds('GET', (one) => `/collaborate/${one}/user/${email}`, video_id, 'video_not_found'),
+          ...rejectedIdCalls('GET', (one) => `/collaborate/${one}/user/${email}`, video_id, 'video_not_found'),
           ...[noEntry, 'nobody@example.org', 'x', '%20', 'x'.repeat(400)].map((bad) => ({
             method: 'GET',
             path: `/collaborate/${video_id}/user/${bad}`,
@@ -134,7 +134,7 @@ export const collaborateRows: NounRows = {
         })
         const data = { user_id: owner.userId, user_id_created: uploader.userId, video_id, date_created: expect.any(String) }
         expect([created.status, created.body]).toEqual([200, { id: expect.stringMatching(/^\d+$/), data }])
-        const entry = await read(fixture, created.body.id)
+        const entry = await readEntry(fixture, created.body.id)
         expect(entry).toEqual({
           ...created.body.data,
           id: created.body.id,
@@ -148,9 +148,13 @@ export const collaborateRows: NounRows = {
         })
         const entryWithoutUser = await clients.system.send<{ id: string }>('POST', `/collaborate/${video_id}`)
         expect(entryWithoutUser).toMatchObject({ status: 200, body: { data: { user_id: '' } } })
-        expect(await read(fixture, entryWithoutUser.body.id)).toMatchObject({ user_id: '', email: '', is_uploader_account: false })
+        expect(await readEntry(fixture, entryWithoutUser.body.id)).toMatchObject({ user_id: '', email: '', is_uploader_account: false })
         const ofGuest = await clients.uploader.post<{ id: string }>(`/collaborate/${video_id}`, { email: 'guest@example.org' })
-        expect(await read(fixture, ofGuest.body.id)).toMatchObject({ user_id: '', email: 'guest@example.org', is_uploader_account: false })
+        expect(await readEntry(fixture, ofGuest.body.id)).toMatchObject({
+          user_id: '',
+          email: 'guest@example.org',
+          is_uploader_account: false,
+        })
 
         const key = { 'idempotency-key': 'an entry' }
         const sendOnce = (body: URLSearchParams) =>
@@ -176,7 +180,7 @@ export const collaborateRows: NounRows = {
         await clients.system.delete(`/user/${deletedUser.userId}`)
         const userFields = { user_id: owner.userId }
         const rejectedCall = { method: 'POST', path: `/collaborate/${video_id}` }
-        const ids = wrongIds('POST', (one) => `/collaborate/${one}`, video_id, 'video_not_found', userFields)
+        const ids = rejectedIdCalls('POST', (one) => `/collaborate/${one}`, video_id, 'video_not_found', userFields)
         return [
           ...ids,
           {
@@ -234,7 +238,7 @@ export const collaborateRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const { id } = await createVideoWithEntry(fixture)
-        return wrongIds('GET', (one) => `/collaborate/item/${one}`, id, 'collaboration_not_found')
+        return rejectedIdCalls('GET', (one) => `/collaborate/item/${one}`, id, 'collaboration_not_found')
       },
     },
     entryDeletion(''),
@@ -245,10 +249,10 @@ export const collaborateRows: NounRows = {
         const { clients, owner, uploader } = fixture
         const { id } = await createVideoWithEntry(fixture)
         await createClip(fixture, id)
-        const original_data = await read(fixture, id)
+        const original_data = await readEntry(fixture, id)
         const fields = { user_id: owner.userId, email: 'guest@example.org' }
         const { status, body } = await clients.uploader.put(`/collaborate/item/${id}/put`, fields)
-        const new_data = await read(fixture, id)
+        const new_data = await readEntry(fixture, id)
         expect([status, body]).toEqual([200, { updated: id, original_data, new_data }])
         expect(new_data).toEqual({
           ...original_data,
@@ -270,7 +274,7 @@ export const collaborateRows: NounRows = {
         const rejectedCall = { method: 'PUT', path: `/collaborate/item/${id}/put` }
         const toPath = (one: string) => `/collaborate/item/${one}/put`
         return [
-          ...wrongIds('PUT', toPath, id, 'collaboration_not_found', { email: 'a@b' }),
+          ...rejectedIdCalls('PUT', toPath, id, 'collaboration_not_found', { email: 'a@b' }),
           ...[otherTenant.userId, MISSING].map((user_id) => ({
             ...rejectedCall,
             payload: { user_id },

@@ -7,8 +7,8 @@ import {
   createLink,
   createVideoWithEntry,
   MISSING,
-  read,
-  wrongIds,
+  readEntry,
+  rejectedIdCalls,
 } from '../support/collaborate-steps.ts'
 import type { Row } from '../support/table-row.ts'
 
@@ -40,7 +40,7 @@ export const guestReviewRows: readonly Row[] = [
       const days = (Date.parse(`${expires.replace(' ', 'T')}Z`) - Date.now()) / 86_400_000
       expect(days).toBeGreaterThan(13.9)
       expect(days).toBeLessThanOrEqual(14)
-      expect(await read(fixture, id)).toMatchObject({ guest_link_expires: expires })
+      expect(await readEntry(fixture, id)).toMatchObject({ guest_link_expires: expires })
       expect((await clients.guest.get(`/review/${token}`)).status).toBe(200)
       const { token: newToken } = await createLink(fixture, id, { expires_in: 60 })
       expect((await clients.guest.get(`/review/${token}`)).status).toBe(404)
@@ -50,7 +50,7 @@ export const guestReviewRows: readonly Row[] = [
       const { id } = await createVideoWithEntry(fixture)
       const path = (one: string) => `/collaborate/item/${one}/link`
       return [
-        ...wrongIds('PUT', path, id, 'collaboration_not_found'),
+        ...rejectedIdCalls('PUT', path, id, 'collaboration_not_found'),
         ...[59, 7_776_001, 'x', 1.5, null].map((expires_in) => ({
           method: 'PUT',
           path: path(id),
@@ -70,12 +70,12 @@ export const guestReviewRows: readonly Row[] = [
       const clip = await createClip(fixture, id)
       expect(await clients.uploader.delete(`/collaborate/item/${id}/link`)).toMatchObject({ status: 200, body: { deleted: id } })
       expect((await clients.guest.get(`/review/${token}`)).status).toBe(404)
-      expect(await read(fixture, id)).toMatchObject({ guest_link_expires: '', clips: [{ id: clip }] })
+      expect(await readEntry(fixture, id)).toMatchObject({ guest_link_expires: '', clips: [{ id: clip }] })
       expect((await clients.owner.delete(`/collaborate/item/${id}/link`)).status).toBe(200)
     },
     async rejectedCalls(fixture) {
       const { id } = await createVideoWithEntry(fixture)
-      return wrongIds('DELETE', (one) => `/collaborate/item/${one}/link`, id, 'collaboration_not_found')
+      return rejectedIdCalls('DELETE', (one) => `/collaborate/item/${one}/link`, id, 'collaboration_not_found')
     },
   },
   {
@@ -130,7 +130,7 @@ export const guestReviewRows: readonly Row[] = [
         201,
         { data: { ...payload, title: '', type: 'video', preview: '0', resolved: '0', order: 0, collaborate_id: id } },
       ])
-      expect((await read(fixture, id)).clips).toEqual([created.body.data])
+      expect((await readEntry(fixture, id)).clips).toEqual([created.body.data])
       expect((await clients.guest.get<Review>(`/review/${token}`)).body.clips).toEqual([created.body.data])
       const sendOnce = () =>
         clients.guest.send('POST', `/review/${token}/clip`, {
@@ -165,12 +165,12 @@ export const guestReviewRows: readonly Row[] = [
       const { id } = await createVideoWithEntry(fixture)
       const { token } = await createLink(fixture, id)
       const clip = await createClip(fixture, id)
-      const [original_data] = (await read(fixture, id)).clips
+      const [original_data] = (await readEntry(fixture, id)).clips
       expect(await clients.guest.delete(`/review/${token}/clip/${clip}`)).toMatchObject({
         status: 200,
         body: { deleted: clip, original_data },
       })
-      expect((await read(fixture, id)).clips).toEqual([])
+      expect((await readEntry(fixture, id)).clips).toEqual([])
     },
     async rejectedCalls(fixture) {
       const { id, video_id } = await createVideoWithEntry(fixture)

@@ -184,6 +184,14 @@ export const userSessionRows: NounRows = {
       ],
     },
     {
+      endpoint: 'GET /session/oidc',
+      // The tests of the console use a provider.
+      async works({ clients }) {
+        expect(await clients.guest.get('/session/oidc')).toMatchObject({ status: 200, body: { configured: false } })
+      },
+      rejectedCalls: async () => [{ caller: 'guest', method: 'PUT', path: '/session/oidc', status: 405 }],
+    },
+    {
       endpoint: 'POST /session/oidc',
       // The tests of auth use a provider.
       async works({ clients }) {
@@ -245,6 +253,31 @@ export const userSessionRows: NounRows = {
       rejectedCalls: async () => guestCalls('GET', '/session/all'),
     },
     {
+      endpoint: 'PATCH /session/user',
+      async works(fixture) {
+        const { email, userId } = await createUser(fixture)
+        const { send } = await signIn(fixture, email)
+        const { status, body } = await send('PATCH', '/session/user', { first_name: 'x'.repeat(100), telephone_land: '' })
+        expect([status, body]).toMatchObject([200, { user_id: userId, first_name: 'x'.repeat(100), last_name: 'Lee', email }])
+        const changed = await send('PATCH', '/session/user', { first_name: 'Grace', last_name: 'Hopper', password: 'x'.repeat(128) })
+        expect(changed.status).toBe(200)
+        expect((await send('GET', '/session')).body).toMatchObject({ user: { first_name: 'Grace', last_name: 'Hopper' } })
+        // An address may sign in 30 times a minute.
+        expect((await fixture.clients.guest.post('/session', { email, password: 'x'.repeat(128) })).status).toBe(201)
+      },
+      rejectedCalls: async () => {
+        const call = { method: 'PATCH', path: '/session/user' }
+        const tooLong = { first_name: 'x'.repeat(101), last_name: '', telephone_land: 'x'.repeat(51), password: 'x'.repeat(129) }
+        return [
+          { ...call, payload: {}, status: 400, fields: ['payload'] },
+          { ...call, payload: tooLong, status: 400, fields: ['first_name', 'last_name', 'telephone_land', 'password'] },
+          { ...call, payload: { password: 'x'.repeat(7), email: 'x@example.org' }, status: 400, fields: ['password'] },
+          { ...call, payload: { first_name: 'Ada' }, status: 404, code: 'user_session_not_found' },
+          { ...call, caller: 'guest', payload: { first_name: 'Ada' }, status: 401, code: 'key_required' },
+        ]
+      },
+    },
+    {
       endpoint: 'DELETE /session',
       async works(fixture) {
         const { email } = await createUser(fixture)
@@ -289,6 +322,7 @@ export const userSessionRows: NounRows = {
       'POST /session': () => ({ email: 'no-one@example.org', password: 'sample' }),
       'POST /session/link': () => ({ link: 'unknown', password: 'a sample' }),
       'POST /session/oidc/callback': () => OIDC_CALLBACK,
+      'PATCH /session/user': () => ({ first_name: 'Ada' }),
       'POST /session/reset': () => ({ email: 'no-one@example.org' }),
     },
     async make(fixture) {

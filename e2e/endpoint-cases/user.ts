@@ -3,7 +3,7 @@ import { readLinkMail } from '../support/link-mail.ts'
 import type { Fixture, NounRows } from '../support/table-row.ts'
 
 let userCount = 0
-const newUser = async ({ clients, owner }: Fixture, fields: Record<string, unknown> = {}) => {
+const createUser = async ({ clients, owner }: Fixture, fields: Record<string, unknown> = {}) => {
   const email = `row-${++userCount}@example.org`
   const payload = { organisation_id: owner.organisationId, first_name: 'Grace', last_name: 'Hopper', email, ...fields }
   const { status, body } = await clients.owner.post<{ user_id: string }>('/user', payload)
@@ -18,7 +18,7 @@ export const userRows: NounRows = {
     {
       endpoint: 'GET /user/{email}',
       async works(fixture) {
-        const { email, userId } = await newUser(fixture)
+        const { email, userId } = await createUser(fixture)
         for (const spelled of [email, email.toUpperCase()]) {
           const { status, body } = await fixture.clients.system.get(`/user/${spelled}`)
           expect([status, body]).toMatchObject([200, { user_id: userId, email, user_type: 'uploader', status: 'invited' }])
@@ -34,7 +34,7 @@ export const userRows: NounRows = {
       endpoint: 'POST /user',
       async works(fixture) {
         const names = { first_name: buildText(100), last_name: buildText(100), telephone_land: buildText(50) }
-        const { email, userId } = await newUser(fixture, { ...names, password: buildText(128), user_type: 'standard' })
+        const { email, userId } = await createUser(fixture, { ...names, password: buildText(128), user_type: 'standard' })
         expect((await fixture.clients.system.get(`/user/${email}`)).body).toMatchObject({ ...names, user_id: userId, status: 'active' })
       },
       async rejectedCalls({ owner, otherTenant }) {
@@ -67,7 +67,7 @@ export const userRows: NounRows = {
     {
       endpoint: 'POST /user/{user_id}/invitation',
       async works(fixture) {
-        const { email, userId } = await newUser(fixture)
+        const { email, userId } = await createUser(fixture)
         const { status, body } = await fixture.clients.owner.post(`/user/${userId}/invitation`)
         expect([status, body]).toEqual([202, { user_id: userId, email, requested: true }])
         const { link, subject } = await readLinkMail(fixture, email)
@@ -80,8 +80,8 @@ export const userRows: NounRows = {
         expect((await fixture.clients.guest.post('/session/link', accepted)).status).toBe(403)
       },
       async rejectedCalls(fixture) {
-        const { userId } = await newUser(fixture)
-        const { userId: activeId } = await newUser(fixture, { status: 'active' })
+        const { userId } = await createUser(fixture)
+        const { userId: activeId } = await createUser(fixture, { status: 'active' })
         const call = { method: 'POST', path: `/user/${userId}/invitation` }
         return [
           { ...call, caller: 'guest', status: 401, code: 'key_required' },
@@ -96,7 +96,7 @@ export const userRows: NounRows = {
     {
       endpoint: 'DELETE /user/{user_id}',
       async works(fixture) {
-        const { email, userId } = await newUser(fixture)
+        const { email, userId } = await createUser(fixture)
         expect((await fixture.clients.system.delete(`/user/${userId}`)).body).toEqual({ user_id: userId, deleted: true })
         expect((await fixture.clients.system.get(`/user/${email}`)).status).toBe(404)
         expect((await fixture.clients.system.delete(`/user/${userId}`)).status).toBe(404)
@@ -109,7 +109,7 @@ export const userRows: NounRows = {
     {
       endpoint: 'GET /user',
       async works(fixture) {
-        const { email } = await newUser(fixture)
+        const { email } = await createUser(fixture)
         const { status, body } = await fixture.clients.owner.get<{ email: string; organisation_id: string }[]>('/user')
         expect(status).toBe(200)
         expect(body.map((user) => user.email)).toContain(email)
@@ -125,7 +125,7 @@ export const userRows: NounRows = {
     {
       endpoint: 'PATCH /user/{user_id}',
       async works(fixture) {
-        const { email, userId } = await newUser(fixture)
+        const { email, userId } = await createUser(fixture)
         const changed = await fixture.clients.owner.patch(`/user/${userId}`, { first_name: 'Ada', user_type: 'standard' })
         expect(changed.body).toMatchObject({ user_id: userId, first_name: 'Ada', user_type: 'standard', last_name: 'Hopper' })
         expect((await fixture.clients.system.get(`/user/${email}`)).body).toEqual(changed.body)
@@ -147,7 +147,7 @@ export const userRows: NounRows = {
     },
     async make(fixture) {
       const { clients, owner } = fixture
-      const { userId } = await newUser(fixture)
+      const { userId } = await createUser(fixture)
       const { body } = await clients.system.get<{ user_id: string; email: string }[]>(`/user?organisation_id=${owner.organisationId}`)
       return { user_id: owner.userId, email: body.find((user) => user.user_id === owner.userId)?.email ?? '', invited_user_id: userId }
     },

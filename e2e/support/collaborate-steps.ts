@@ -3,7 +3,9 @@ import { asSuperuser } from './database.ts'
 import type { Fixture, RejectedCall } from './table-row.ts'
 import { upload, waitUntilSettled } from './video-steps.ts'
 
+/** An id that no video has: 2^62 + 1, beyond the safe integers of JavaScript. */
 export const MISSING_VIDEO = '4611686018427387905'
+/** An id that no other record has: 2^53 - 1, the largest safe integer of JavaScript. */
 export const MISSING = '9007199254740991'
 
 export interface Clip extends Record<string, unknown> {
@@ -16,18 +18,23 @@ export interface Entry extends Record<string, unknown> {
   clips: Clip[]
 }
 
-/** Creates a new video with an entry for the uploader of the owner's organisation. */
+/**
+ * Creates a video with an entry for the uploader of the owner's organisation. Returns the id of the video, and that of
+ * the entry as `id`.
+ */
 export async function createVideoWithEntry(fixture: Fixture) {
   const { video_id } = await fixture.video()
   return { video_id, id: await createEntry(fixture, video_id) }
 }
 
+/** Creates an entry of a user, by default of the uploader. Returns its id. */
 export async function createEntry({ clients, uploader }: Fixture, videoId: string, userId = uploader.userId): Promise<string> {
   const { status, body } = await clients.owner.post<{ id: string }>(`/collaborate/${videoId}`, { user_id: userId })
   if (status !== 200) throw new Error(`the entry was not created: ${JSON.stringify(body)}`)
   return body.id
 }
 
+/** Creates a clip of the first second of the video, unless `fields` has other times. Returns its id. */
 export async function createClip({ clients }: Fixture, entryId: string, fields: object = {}): Promise<string> {
   const payload = { time_start: 0, time_finish: 1, ...fields }
   const { status, body } = await clients.owner.post<{ id: string }>(`/collaborate/clip/${entryId}/post`, payload)
@@ -35,7 +42,7 @@ export async function createClip({ clients }: Fixture, entryId: string, fields: 
   return body.id
 }
 
-/** Creates the guest link of an entry. */
+/** Creates the guest link of an entry, or replaces it. */
 export async function createLink({ clients }: Fixture, entryId: string, payload: object = {}) {
   const { status, body } = await clients.owner.put<{ token: string; url: string; expires: string }>(
     `/collaborate/item/${entryId}/link`,
@@ -45,9 +52,16 @@ export async function createLink({ clients }: Fixture, entryId: string, payload:
   return body
 }
 
-export const read = async ({ clients }: Fixture, entryId: string) => (await clients.owner.get<Entry>(`/collaborate/item/${entryId}`)).body
-export const order = async (fixture: Fixture, entryId: string) => (await read(fixture, entryId)).clips.map(({ id, order }) => [id, order])
+export async function readEntry({ clients }: Fixture, entryId: string): Promise<Entry> {
+  return (await clients.owner.get<Entry>(`/collaborate/item/${entryId}`)).body
+}
 
+/** Returns the id and the `order` of each clip of an entry. */
+export async function readClipOrder(fixture: Fixture, entryId: string) {
+  return (await readEntry(fixture, entryId)).clips.map(({ id, order }) => [id, order])
+}
+
+/** Returns the email address of a user of the owner's organisation. Throws if there is none. */
 export async function findEmail({ clients, owner }: Fixture, userId: string): Promise<string> {
   const { body } = await clients.system.get<{ user_id: string; email: string }[]>(`/user?organisation_id=${owner.organisationId}`)
   const user = body.find(({ user_id }) => user_id === userId)
@@ -55,6 +69,7 @@ export async function findEmail({ clients, owner }: Fixture, userId: string): Pr
   return user.email
 }
 
+/** Creates a video of another organisation, whose source does not exist. Returns its id when it has failed. */
 export async function createForeignVideo({ clients, otherTenant, sources }: Fixture): Promise<string> {
   const { id } = await upload(clients.otherTenant, otherTenant.organisationId, `${sources.url}/none.mp4`)
   await waitUntilSettled(clients.otherTenant, id)
@@ -62,18 +77,24 @@ export async function createForeignVideo({ clients, otherTenant, sources }: Fixt
 }
 
 /**
- * Returns calls that must be rejected: with the id of a foreign organisation, with missing and
- * malformed ids, and by guests. `at` returns the path for an id.
+ * Returns calls that must be rejected: with the valid `id` by another organisation and by a guest, and
+ * with missing and malformed ids. All except for that of the guest are rejected with 404 and `code`.
  */
-export function wrongIds(method: string, at: (id: string) => string, id: string, code: string, payload?: unknown): RejectedCall[] {
+export function rejectedIdCalls(
+  method: string,
+  toPath: (id: string) => string,
+  id: string,
+  code: string,
+  payload?: unknown,
+): RejectedCall[] {
   const rejectedCall = { method, ...(payload !== undefined && { payload }) }
   return [
-    { ...rejectedCall, caller: 'otherTenant', path: at(id), status: 404, code },
-    { ...rejectedCall, path: at(MISSING), status: 404, code },
-    { ...rejectedCall, caller: 'system', path: at(MISSING), status: 404, code },
-    { ...rejectedCall, path: at('x'), status: 404, code },
-    { ...rejectedCall, path: at('9'.repeat(30)), status: 404, code },
-    { ...rejectedCall, caller: 'guest', path: at(id), status: 401 },
+    { ...rejectedCall, caller: 'otherTenant', path: toPath(id), status: 404, code },
+    { ...rejectedCall, path: toPath(MISSING), status: 404, code },
+    { ...rejectedCall, caller: 'system', path: toPath(MISSING), status: 404, code },
+    { ...rejectedCall, path: toPath('x'), status: 404, code },
+    { ...rejectedCall, path: toPath('9'.repeat(30)), status: 404, code },
+    { ...rejectedCall, caller: 'guest', path: toPath(id), status: 401 },
   ]
 }
 
@@ -82,8 +103,8 @@ export function waitUntilDeleted(
   { platform }: Fixture,
   { entryIds, clipIds }: { entryIds: string[]; clipIds: string[] },
 ): Promise<unknown> {
-  const rows = `select entry_id::text as id from collaboration.entry where entry_id = any($1)
+  const sql = `select entry_id::text as id from collaboration.entry where entry_id = any($1)
     union all select clip_id::text from collaboration.clip where clip_id = any($2)`
-  const listRemaining = () => asSuperuser(platform, async (client) => (await client.query<{ id: string }>(rows, [entryIds, clipIds])).rows)
+  const listRemaining = () => asSuperuser(platform, async (client) => (await client.query<{ id: string }>(sql, [entryIds, clipIds])).rows)
   return waitFor(async () => (await listRemaining()).length === 0, { timeout: 90_000, describe: 'entries and clips to be deleted' })
 }

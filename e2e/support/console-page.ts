@@ -27,6 +27,24 @@ export async function signIn(page: Page, email: string, password: string): Promi
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
+/** Opens a page of the console, signs in, and waits for the page with this heading. */
+export async function openSignedIn(
+  page: Page,
+  { url, path = 'videos', heading = 'Videos' }: { url: string; path?: string; heading?: string },
+  { email, password }: { email: string; password: string },
+): Promise<void> {
+  await page.goto(`${url}/console/${path}`)
+  await signIn(page, email, password)
+  await page.getByRole('heading', { name: heading }).waitFor()
+}
+
+/** Returns the body of a response. Throws if its status is not 2xx. */
+export async function ok<Body>(response: Promise<{ status: number; body: Body }>): Promise<Body> {
+  const { status, body } = await response
+  if (status >= 300) throw new Error(`a request was rejected with ${status}: ${JSON.stringify(body)}`)
+  return body
+}
+
 /** Saves the details. The button is disabled while there is nothing to save. */
 export async function save(page: Page): Promise<void> {
   const button = page.getByRole('button', { name: 'Save', exact: true }).first()

@@ -8,7 +8,9 @@ import type { TestPlatform } from './test-platform.ts'
 import { type UploadedFile, type Uploader, uploadMethods, uploadSlides } from './upload-methods.ts'
 import { type Tenant, type VideoRecord, waitUntilSettled } from './video-steps.ts'
 
+/** Processes that are killed at random. */
 const VICTIMS = ['worker', 'ffmpeg', 'encoding', 'catalogue', 'gateway', 'auth', 'delivery', 'postgres']
+/** Maximum time from the last kill until all uploads have reached their final state. */
 const RECOVERY_MS = 120_000
 
 /** Result of a run. */
@@ -16,11 +18,13 @@ export interface CrashReport {
   seed: number
   /** Number of killed processes and of Redis faults, by name. */
   kills: Record<string, number>
+  /** Number of acknowledged uploads of videos. */
   uploads: number
+  /** Number of acknowledged uploads of slides. */
   presentations: number
   /** Number of videos by status and code, such as `ok 2000`. */
   states: Record<string, number>
-  /** Seconds from the last kill until the last upload reached its final state. */
+  /** Seconds from the last kill or Redis fault until the last upload reached its final state. */
   recoverySeconds: number
 }
 
@@ -31,29 +35,33 @@ export function describeCrashRun({ kills, uploads, states, recoverySeconds }: Cr
 }
 
 export interface CrashOptions {
+  /** Seed of the random kills. */
   seed: number
+  /** Duration of the uploads and kills. */
   seconds: number
   /** All uploads belong to this organisation. */
   tenant: Tenant
   /**
-   * Uploaded in turn. Each file is uploaded again without faults, and must have the same frames.
+   * Files that are uploaded in turn. At the end, each file is uploaded again without faults. The frames of both uploads
+   * must be the same.
    */
   files: readonly UploadedFile[]
   /** If set, faults of this Redis are injected too. */
   redis?: TestRedis | undefined
-  /** Used in turn; by default the gateway of the platform. */
+  /** URLs of the gateways, which are used in turn. By default, the gateway of the platform. */
   gateways?: readonly string[] | undefined
 }
 
 /** Every fifth upload is a PDF of slides. */
 const SLIDES_EVERY = 5
+/** Number of pages of this PDF. */
 const PAGES = 3
 
 /**
  * Uploads by every method repeatedly, while random processes are killed and Redis is killed, flushed
- * and filled. Then waits until every acknowledged upload has reached its final state. Checks that
- * playable videos are complete and have the frames of an undisturbed encode, that no upload exists
- * twice, and that storage holds only playable files and uploads with rows.
+ * and filled. Then waits until every acknowledged upload has reached its final state. Throws unless
+ * playable videos are complete and have the frames of an undisturbed encode, no upload exists twice,
+ * and storage has no orphaned objects.
  */
 export async function crashRun(platform: TestPlatform, options: CrashOptions): Promise<CrashReport> {
   const random = seededRandom(options.seed)
@@ -68,8 +76,8 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
   let redisHeals = Promise.resolve()
 
   /**
-   * Starts a fault of Redis, which ends 1 to 4 s later. The nemesis kills other processes meanwhile. Returns false if
-   * the name is not a fault of Redis.
+   * Starts a fault of Redis, which ends 1 to 4 s later. It waits until the previous fault has ended. The nemesis kills
+   * other processes meanwhile. Returns false if the name is not a fault of Redis.
    */
   const injectRedisFault = async (name: string) => {
     const fault = REDIS_FAULTS[name]
@@ -81,6 +89,7 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
     redisHeals.catch(() => {})
     return true
   }
+  /** Kills a random process, or starts a fault of Redis, every 1 to 4 s. */
   const nemesis = async () => {
     while (Date.now() < until) {
       await delay(1_000 + random() * 3_000)
@@ -91,7 +100,7 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
     }
     await redisHeals
   }
-  const uploads = async () => {
+  const uploadRepeatedly = async () => {
     for (let n = 0; Date.now() < until; n++) {
       const currentUploader = { ...uploader, gateways: n % 2 === 0 ? gateways : gateways.toReversed() }
       const [file, uploadMethod] = [options.files[n % options.files.length], uploadMethods[n % uploadMethods.length]]
@@ -101,7 +110,7 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
       await delay(2_500 + random() * 1_500)
     }
   }
-  await Promise.all([nemesis(), uploads()])
+  await Promise.all([nemesis(), uploadRepeatedly()])
 
   await waitFor(async () => (await fetch(`${platform.url}/readyz`).catch(() => undefined))?.ok ?? false, {
     timeout: 60_000,
@@ -134,7 +143,10 @@ async function waitForSlides(platform: TestPlatform, id: string, timeout: number
   await waitFor(check, { timeout, describe: () => `the slides of presentation ${id}, whose status is ${JSON.stringify(status)}` })
 }
 
-/** Uploads each file again without faults. Throws if a playable video of the same file has other frames. */
+/**
+ * Uploads each file again without faults. Throws if a playable video of the same file has other frames. `accepted` and
+ * `videos` have the same order.
+ */
 async function checkFrames(
   platform: TestPlatform,
   uploader: Uploader,
@@ -155,7 +167,7 @@ async function checkFrames(
 
 /**
  * Throws if the organisation has other videos than these, or if a file of a playable video is missing.
- * Then waits until storage has no orphaned objects.
+ * Then waits until storage has no orphaned objects. Throws if it still has some after one minute.
  */
 export async function checkResults(
   platform: TestPlatform,
@@ -167,8 +179,8 @@ export async function checkResults(
   if (ids.size !== videos.length) throw new Error('two uploads returned the same video')
   const list = await platform.system.get<{ total_num_of_records: number }>(`/video?organisation_id=${organisationId}&limit=1`)
   if (list.body.total_num_of_records !== ids.size) throw new Error(`${ids.size} uploads made ${list.body.total_num_of_records} videos`)
-  const playing = videos.filter((video) => video.status.status === 'ok')
-  for (const video of playing) {
+  const playable = videos.filter((video) => video.status.status === 'ok')
+  for (const video of playable) {
     const urls = [
       video.uri.hls,
       video.uri.poster_frame,
@@ -178,15 +190,15 @@ export async function checkResults(
     ]
     for (const url of urls) {
       const { status } = await fetch(url, { method: 'HEAD' })
-      if (status !== 200) throw new Error(`video ${video.video_id} plays, but ${url} returned ${status}`)
+      if (status !== 200) throw new Error(`video ${video.video_id} is playable, but ${url} returned ${status}`)
     }
   }
   let orphans: string[] = []
-  const clean = async () => {
+  const hasNoOrphans = async () => {
     orphans = await orphanedObjects(platform, presentations)
     return orphans.length === 0
   }
-  await waitFor(clean, {
+  await waitFor(hasNoOrphans, {
     interval: 500,
     timeout: 60_000,
     describe: () => `storage to have no orphaned objects; it has ${orphans.slice(0, 20).join(' ')}`,

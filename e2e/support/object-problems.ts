@@ -1,8 +1,9 @@
 import { runCommand } from './command.ts'
 
 /**
- * Returns the objects without a row and the rows without objects, as the dry run of the sweep reports
- * them. Some are normal while work is active. When all work has ended, there must be none.
+ * Returns the objects without a row (`orphan`) and the rows without objects (`missing`) that
+ * `npm run sweep -- --dry-run` reports, including new ones: `orphan uploads/1/a.mp4`. Some are normal
+ * while work is active. When all work has ended, there must be none. Throws if the command fails.
  */
 export async function objectProblems(platform: { dataDir: string }, env: Record<string, string> = {}): Promise<string[]> {
   const args = ['--dry-run', '--json', '--older-than', '0']

@@ -12,7 +12,7 @@ export interface Operation {
   /** Fields of the payload, or of the list items; undefined without a payload. */
   fields: Record<string, Schema> | undefined
   /** True if the payload is a list. */
-  list: boolean
+  isList: boolean
   apiKeyParam: boolean
   /** Names of its header parameters. */
   headers: readonly string[]
@@ -59,11 +59,11 @@ export async function fetchOperations(platform: TestPlatform): Promise<Operation
 type Resolve = (schema: Schema | undefined) => Schema | undefined
 
 /** Returns the fields of a payload, or of its items if it is a list. If a payload has several forms, the last form is used. */
-function listFields(payload: Schema | undefined, resolve: Resolve): Pick<Operation, 'fields' | 'list'> {
+function listFields(payload: Schema | undefined, resolve: Resolve): Pick<Operation, 'fields' | 'isList'> {
   const schema = resolve(payload)
   const item = schema?.type === 'array' ? resolve(schema.items) : undefined
   const fields = item ?? resolve(schema?.anyOf?.at(-1)) ?? schema
-  return { fields: fields?.properties, list: item !== undefined }
+  return { fields: fields?.properties, isList: item !== undefined }
 }
 
 /** Values of path parameters by public name. */

@@ -6,12 +6,13 @@ import type { Page } from 'playwright-core'
 
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 
-/** The rules that each colour scheme is checked by. Only those of colours can differ between the schemes. */
+/** Options of axe for each colour scheme. The dark one has only the rules about colours, whose results depend on the scheme. */
 const RULES = { light: '{}', dark: `{ runOnly: ['color-contrast', 'link-in-text-block'] }` }
 
 /**
- * Expects that axe finds no violation in the page, without its player, in both colour schemes. If `VITASCOPE_SCREENSHOTS`
- * names a folder, stores screenshots in three widths there.
+ * Expects that axe finds no violation in the page, except in its player, in the light and in the dark colour scheme. If
+ * `VITASCOPE_SCREENSHOTS` names a folder, stores screenshots in three widths there, as `NAME-SCHEME-WIDTH.png`. The page
+ * keeps the dark scheme, reduced motion and, after screenshots, the largest width.
  */
 export async function checkState(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -44,7 +44,7 @@ export async function addSlides(
   const principals = platformKeys(platform.dataDir, 'encoding')
   const channel = openChannel(`${settings.get('VITASCOPE_CATALOGUE_LISTEN')}`, { service: 'catalogue', principals })
   try {
-    const request = { presentationId, organisationId, userId: owner.userId, filename, sourceObject, sourceBytes: file.length }
+    const request = { presentationId, organisationId, userId: owner.userId, filename, sourceObject, sourceBytes: file.length, uploadId: '' }
     const presentations = channel.client(PresentationServiceService)
     return (await presentations.addSlides(request, serviceCall('encoding', randomUUID()))).presentationId
   } finally {

@@ -143,6 +143,7 @@ async function use(element: Locator): Promise<void> {
   else if (type === 'checkbox' || type === 'radio') await element.dispatchEvent('click')
   else if (!isText) await element.click()
   else if (isReadOnly) await element.click()
+  else if (type === 'datetime-local') await element.fill('2040-01-01T12:00')
   else await element.pressSequentially(type === 'number' ? '1' : type === 'date' ? '01012026' : 'a')
 }
 

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { runCommand } from '../command.ts'
 import type { Recipe } from './recipe.ts'
 
-/** Backups by `npm run backup` of a platform whose database and objects are in its data folder. */
+/** Creates a recipe for a platform whose database and objects are in its data folder: `npm run backup` and `npm run restore`. */
 export async function createBackupRecipe(): Promise<Recipe> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-drill-backup-'))
   return {
     name: 'backup',
     settings: {},
     backUp: (dataDir) => run('backup', ['--to', folder], dataDir),
-    // The database and the objects belong to the platform and are in its data folder.
+    // These do nothing: the drill kills the platform with its database, and deletes the data folder with the objects.
     kill: async () => {},
     destroy: async () => {},
     async restore(dataDir) {
