@@ -5,14 +5,17 @@ const mask4 = '(3[0-2]|[12]?[0-9])'
 const mask6 = '(12[0-8]|1[01][0-9]|[1-9]?[0-9])'
 const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
 const hostName = `${label}([.]${label})*`
+/** Number of bytes or processor cores with an optional Kubernetes suffix. */
 const quantity = {
   type: ['string', 'number'],
   pattern: '^[0-9]+([.][0-9]+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$',
   minimum: 0,
 }
 
-/** Pattern for a text of this form, or an empty one. */
-const optional = (form: string) => ({ type: 'string', pattern: `^(${form})?$` })
+const hostAndPort = '([A-Za-z0-9][A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}'
+
+/** Returns the schema of a text that is empty or matches the pattern. */
+const optional = (pattern: string) => ({ type: 'string', pattern: `^(${pattern})?$` })
 
 /**
  * Common value formats of the chart, as `$defs` of its schema. With these, `helm template` rejects
@@ -32,23 +35,29 @@ export const chartFormats = {
   },
   quantity,
   /** Name of a Kubernetes object. */
-  name: optional(`${label}([.]${label})*`),
+  name: optional(hostName),
+  /** DNS label. */
   label: optional(label),
+  /** Host name, which may begin with a wildcard. */
   host: optional(`([*][.])?${hostName}`),
+  /** Key of a Secret. */
   key: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' },
-  address: optional('(dns:///)?([A-Za-z0-9][A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}'),
-  addressOfHttp: optional('([A-Za-z0-9][A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}'),
+  /** Address of a gRPC service. */
+  address: optional(`(dns:///)?${hostAndPort}`),
+  addressOfHttp: optional(hostAndPort),
+  /** Image without its tag. */
   repository: { type: 'string', pattern: '^([A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/)?[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$' },
+  /** Tag of an image. */
   tag: optional('[A-Za-z0-9_][A-Za-z0-9._-]{0,127}'),
-  /** One address or a network. */
+  /** An IP address, or a network in CIDR notation. */
   network: { type: 'string', pattern: `^(${ip4}(/${mask4})?|${ip6}(/${mask6})?)$` },
-  /** A CIDR. */
+  /** A network in CIDR notation. */
   cidr: { type: 'string', pattern: `^(${ip4}/${mask4}|${ip6}/${mask6})$` },
   /** Duration format of cert-manager. */
   time: { type: 'string', pattern: '^[1-9][0-9]*(h|m|s)$' },
   /** Duration format of Prometheus. */
   interval: { type: 'string', pattern: '^([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$', minLength: 1 },
-  /** Value of a disruption budget. 0 would block every drain. */
+  /** `maxUnavailable` of a disruption budget. 0 would block every drain of a node. */
   budget: {
     anyOf: [
       { type: 'integer', minimum: 1 },
@@ -74,7 +83,7 @@ export const chartFormats = {
   port: { type: 'integer', minimum: 1, maximum: 65_535 },
   /** Name with an optional domain before a slash. */
   qualifiedName: optional(`(${hostName}/)?[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?`),
-  /** Part of a pod as Kubernetes defines it, which has a name. */
+  /** Named part of a pod, such as a volume. Kubernetes validates its other fields. */
   named: { type: 'object', required: ['name'], properties: { name: { type: 'string', minLength: 1 } } },
   /** Variable of a container that is not a setting of Vitascope. */
   environmentVariable: {
@@ -87,7 +96,7 @@ export const chartFormats = {
       valueFrom: { type: 'object' },
     },
   },
-  /** Changes of `pods` for one component. */
+  /** Settings of `pods`, as each component can override them. */
   pod: {
     type: 'object',
     additionalProperties: false,
@@ -141,11 +150,12 @@ const formatOfKey: Record<string, keyof typeof chartFormats> = {
 }
 
 /**
- * Returns the format of a setting whose name has the same meaning everywhere. Returns undefined for
- * all others, which have a note of their own if their value does not determine the schema.
+ * Returns a reference to the format of a setting whose name has the same meaning everywhere, such as
+ * `existingSecret`. Returns undefined for all other settings. In values.yaml, they have a comment
+ * `# @ {schema}` if their value does not determine their schema.
  */
 export function commonFormat(setting: string): { $ref: string } | undefined {
   const isSecret = /[.]secrets[.]\w+$/.test(setting)
-  const form = isSecret ? 'name' : formatOfKey[setting.slice(setting.lastIndexOf('.') + 1)]
-  return form && { $ref: `#/$defs/${form}` }
+  const format = isSecret ? 'name' : formatOfKey[setting.slice(setting.lastIndexOf('.') + 1)]
+  return format && { $ref: `#/$defs/${format}` }
 }

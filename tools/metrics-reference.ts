@@ -9,7 +9,7 @@ interface Declaration {
   type: 'counter' | 'gauge' | 'histogram'
   labels: readonly string[]
   help: string
-  /** The service that has it, or `all` for a metric of a library. */
+  /** Name of the service, or `all` for a metric of a library. */
   service: string
 }
 
@@ -43,7 +43,7 @@ function metricsReference(): string {
   return HEAD + rows.map(line).join('')
 }
 
-/** Returns the calls that declare a metric: the first argument is its name, the second its help. */
+/** Returns the metrics that a file declares. The arguments of a declaring call are the name, the help and the labels. */
 function findDeclarations(file: string): Declaration[] {
   const source = readFileSync(join(root, file), 'utf8')
   if (!source.includes("'vitascope_")) return []
@@ -53,7 +53,7 @@ function findDeclarations(file: string): Declaration[] {
     if (node.type !== 'CallExpression') return
     const { callee, arguments: args } = node as Node & { callee: Expression; arguments: { expression: Expression }[] }
     const [metric, help, labels] = args.map(({ expression }) => expression)
-    if (metric?.type !== 'StringLiteral' || !/^vitascope_[a-z_]+$/.test(metric.value) || help?.type !== 'StringLiteral') return
+    if (metric?.type !== 'StringLiteral' || !/^vitascope_[a-z0-9_]+$/.test(metric.value) || help?.type !== 'StringLiteral') return
     const method = callee.type === 'MemberExpression' && callee.property.type === 'Identifier' ? callee.property.value : ''
     const names = labels?.type === 'ArrayExpression' ? labels.elements.map((element) => element?.expression) : []
     declarations.push({

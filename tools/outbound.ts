@@ -45,7 +45,7 @@ const allowed: Record<string, RegExp[]> = {
   axios: [],
 }
 
-const exempt = /^libs\/fetch\/|[.]test[.]ts$|-suite[.]ts$|^(apps|libs)\/[^/]+\/test\/|^libs\/testing\//
+const exempt = /^libs\/fetch\/|[.]test[.]tsx?$|-suite[.]ts$|^(apps|libs)\/[^/]+\/test\/|^libs\/testing\//
 
 /**
  * Returns a line for each file that opens sockets without address checks. libs/fetch is the only

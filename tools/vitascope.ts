@@ -1,5 +1,5 @@
 // npm run vitascope -- COMMAND [OPTIONS]: generates missing artefacts, then runs a command of the
-// product in this process. `npm run backup` and the like are the same.
+// product in this process. `npm run COMMAND` is a short form for some commands, such as `backup`.
 import { generate } from './lib/generate.ts'
 
 await generate()

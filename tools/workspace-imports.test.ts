@@ -41,10 +41,12 @@ test.each([
 test('reports an import that the package.json does not list, with its file', () => {
   const root = writeWorkspace({
     'apps/auth/src/main.ts': "import { a } from '@vitascope/errors'\nimport { b } from '@vitascope/grpc'\n",
+    'apps/auth/src/page.tsx': "import { Button } from '@mantine/core'\n\nexport const page = () => <Button>import from</Button>\n",
     'libs/errors/src/index.ts': "import jest from 'jest'\n",
   })
   expect(findUnlistedImports(root)).toEqual([
     'apps/auth/src/main.ts imports @vitascope/grpc, which its package.json does not list',
+    'apps/auth/src/page.tsx imports @mantine/core, which its package.json does not list',
     'libs/errors/src/index.ts imports jest, which its package.json does not list',
   ])
 })

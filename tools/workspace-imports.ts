@@ -31,7 +31,7 @@ function findUnlistedOfFolder(folder: string, shared: Set<string>): string[] {
   const manifest = readManifest(folder)
   const dependencies = names(manifest).add(manifest.name ?? '')
   return sourceFiles(folder).flatMap((file) => {
-    const isTest = /([.]test|-suite)[.]ts$|\/test\//.test(file) || ONLY_TESTS.has(manifest.name ?? '')
+    const isTest = /([.]test|-suite)[.]tsx?$|\/test\//.test(file) || ONLY_TESTS.has(manifest.name ?? '')
     const isBuild = /\/[^/]+[.]config[.]ts$/.test(file)
     return [...importedPackages(readFileSync(file, 'utf8'))]
       .filter((name) => !dependencies.has(name))
@@ -65,12 +65,12 @@ function toPackageName(specifier: string): string {
     .join('/')
 }
 
-/** Returns every TypeScript file of a folder, except generated and built ones. */
+/** Returns every TypeScript file and `.mjs` module of a folder, except generated and built ones. */
 export function sourceFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) return ['node_modules', 'dist', 'gen', 'data'].includes(entry.name) ? [] : sourceFiles(path)
-    return /\.(ts|mjs)$/.test(entry.name) ? [path] : []
+    return /\.(tsx?|mjs)$/.test(entry.name) ? [path] : []
   })
 }
 

@@ -28,17 +28,20 @@ const tests = taggedTests().filter(
 await provideTestPrograms(tests.map(({ test }) => join(root, test)))
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-faults-'))
 const failed: string[] = []
+const skipped: string[] = []
 try {
   for (const tagged of tests) {
     const results = await run(tagged)
-    if (results.some(({ passed }) => !passed)) failed.push(tagged.test)
+    if (results.length === 0) skipped.push(tagged.test)
+    else if (results.some(({ passed }) => !passed)) failed.push(tagged.test)
     save(results)
   }
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
-console.log(`${tests.length - failed.length} files passed, ${failed.length} failed`)
-for (const test of failed) console.log(`  ${test}`)
+console.log(`${tests.length - failed.length - skipped.length} files passed, ${failed.length} failed, ${skipped.length} skipped`)
+for (const test of failed) console.log(`  failed: ${test}`)
+for (const test of skipped) console.log(`  skipped: ${test}`)
 if (tests.length === 0) console.error('no test file of a fault matches')
 process.exitCode = tests.length === 0 || failed.length > 0 ? 1 : 0
 

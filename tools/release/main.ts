@@ -1,9 +1,8 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { root } from '../lib/run-command.ts'
-import { checkSource } from './preconditions.ts'
+import { checkSource, tagRelease } from './preconditions.ts'
 import { makeRelease } from './release.ts'
-import { run } from './run.ts'
 
 const USAGE = `npm run release -- --version X.Y.Z --out DIR [options]
 
@@ -16,7 +15,7 @@ const USAGE = `npm run release -- --version X.Y.Z --out DIR [options]
   --builder URI            name of this machine or service in the provenance (urn:vitascope:builder:local)
   --mirror URL             Debian mirror or snapshot (the one of this machine)
   --security-mirror URL    the same for security updates
-  --tag                    creates the tag vX.Y.Z at the end
+  --tag                    creates the tag vX.Y.Z at the end, unless the commit has it
   --dry-run                only checks whether the checkout can be released`
 
 async function main(): Promise<void> {
@@ -47,7 +46,7 @@ async function main(): Promise<void> {
     )
   }
   const start = Date.now()
-  await makeRelease({
+  const commit = await makeRelease({
     version,
     out: resolve(out ?? ''),
     signKey: signKey === undefined ? undefined : resolve(signKey),
@@ -59,8 +58,8 @@ async function main(): Promise<void> {
     report: (line) => console.log(`${((Date.now() - start) / 1000).toFixed(0).padStart(4)} s  ${line}`),
   })
   if (values.tag) {
-    await run('git', ['tag', '--annotate', `v${version}`, '--message', `Vitascope ${version}`])
-    console.log(`created the tag v${version}`)
+    const isNew = await tagRelease(root, version, commit)
+    console.log(isNew ? `created the tag v${version}` : `the tag v${version} exists at this commit`)
   }
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { checkSource } from './preconditions.ts'
+import { checkSource, tagRelease } from './preconditions.ts'
 import { setVersion, versionProblems } from './versions.ts'
 
 let folder: string
@@ -67,6 +67,14 @@ describe('a checkout can be released', () => {
     git('tag', '--annotate', 'v1.0.0', '--message', 'x')
     await expect(checkSource(folder, '1.0.0')).resolves.toMatchObject({ commit: git('rev-parse', 'HEAD') })
   })
+})
+
+test('a release has a tag at its commit, also after later commits, and after a second build', async () => {
+  const { commit: released } = await checkSource(folder, '1.0.0')
+  write('new.txt', 'x')
+  commit('Change')
+  expect([await tagRelease(folder, '1.0.0', released), await tagRelease(folder, '1.0.0', released)]).toEqual([true, false])
+  expect(git('rev-parse', 'v1.0.0^{commit}')).toBe(released)
 })
 
 describe('a checkout cannot be released', () => {

@@ -35,6 +35,18 @@ export async function checkSource(root: string, version: string): Promise<Source
   return { commit, time: new Date(Number(await git('log', '-1', '--format=%ct')) * 1000), section }
 }
 
+/**
+ * Creates the tag of a version at the commit of its release. Returns false if the tag exists, which `checkSource` permits
+ * at this commit only.
+ */
+export async function tagRelease(root: string, version: string, commit: string): Promise<boolean> {
+  const tag = `v${version}`
+  const { code } = await runCommand('git', ['rev-parse', '--verify', '--quiet', `refs/tags/${tag}`], {}, root)
+  if (code === 0) return false
+  await run('git', ['tag', '--annotate', tag, '--message', `Vitascope ${version}`, commit], {}, root)
+  return true
+}
+
 function readReleaseSection(root: string, version: string, problems: string[]): Section | undefined {
   try {
     return readSection(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version)

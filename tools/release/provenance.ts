@@ -10,7 +10,7 @@ export interface ProvenanceOptions {
   name: string
   version: string
   commit: string
-  /** Address of the repository, if it is public. */
+  /** URL of the repository, if it is public. */
   source: string | undefined
   /** URI of the machine or service that builds. */
   builder: string
@@ -46,12 +46,12 @@ export function buildProvenance({ name, version, commit, source, builder, starte
     },
     runDetails: {
       builder: { id: builder },
-      metadata: { startedOn: toSeconds(started), finishedOn: toSeconds(new Date()) },
+      metadata: { startedOn: formatTime(started), finishedOn: formatTime(new Date()) },
     },
   }
 }
 
-/** Returns a time in RFC 3339 without fractions, which the specification requires. */
-function toSeconds(date: Date): string {
+/** Returns a time in RFC 3339 with the zone `Z`, which the specification requires, and without fractions of a second. */
+function formatTime(date: Date): string {
   return date.toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -28,10 +28,11 @@ let folder: string
 let programs: Programs
 let registry: Registry
 const release = () => join(folder, 'release')
-// In Jest, variables that a test sets are not passed on by default.
+/** Runs a command and returns its output. In Jest, variables that a test sets are passed on only by `env`. */
 const run = (command: string, args: readonly string[], cwd = release()) =>
   execFileSync(command, args, { encoding: 'utf8', cwd, env: process.env, stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 64 << 20 })
-const runs = (command: string, args: readonly string[], cwd = release()) =>
+/** Runs a command. Returns whether it succeeded. */
+const succeeds = (command: string, args: readonly string[], cwd = release()) =>
   spawnSync(command, args, { cwd, env: process.env, encoding: 'utf8' }).status === 0
 const digests = (out: string) => JSON.parse(readFileSync(join(out, RELEASE_FILES.digests), 'utf8')) as Record<ImageName | 'chart', string>
 
@@ -64,7 +65,7 @@ beforeAll(async () => {
   run(programs.cosign, ['generate-key-pair'], folder)
   await build(release())
   registry = await startRegistry(programs, join(folder, 'registry'))
-  // As an operator publishes a release.
+  // Copies the images and the chart to the registry, as an operator publishes a release.
   for (const name of [...names, 'chart']) {
     const target = name === 'chart' ? 'charts/vitascope' : name
     const from = ['--from-oci-layout', `oci/${name}:${VERSION}`]
@@ -202,7 +203,7 @@ const ENCODE = [
 
 describe('a signature', () => {
   const withKey = (key: string = RELEASE_FILES.publicKey) => ['--key', key, '--insecure-ignore-tlog']
-  const verifies = (reference: string, key?: string) => runs(programs.cosign, ['verify', ...withKey(key), reference])
+  const verifies = (reference: string, key?: string) => succeeds(programs.cosign, ['verify', ...withKey(key), reference])
 
   test('of every image, of each architecture and of the chart is valid after a copy to a registry', () => {
     for (const name of names) {
@@ -259,12 +260,12 @@ describe('a signature', () => {
   })
 
   test('of the digests covers every file, and a changed byte is rejected', () => {
-    const verify = (file: string) => runs(programs.cosign, ['verify-blob', ...withKey(), '--bundle', RELEASE_FILES.signature, file])
+    const verify = (file: string) => succeeds(programs.cosign, ['verify-blob', ...withKey(), '--bundle', RELEASE_FILES.signature, file])
     const listed = readFileSync(join(release(), RELEASE_FILES.checksums), 'utf8').trim().split('\n')
-    expect(listed).toHaveLength(
-      readdirSync(release(), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length - 2,
-    )
-    expect(runs('sha256sum', ['--check', '--quiet', RELEASE_FILES.checksums])).toBe(true)
+    const files = readdirSync(release(), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    // The list contains neither itself nor its signature.
+    expect(listed).toHaveLength(files.length - 2)
+    expect(succeeds('sha256sum', ['--check', '--quiet', RELEASE_FILES.checksums])).toBe(true)
     expect(verify(RELEASE_FILES.checksums)).toBe(true)
     const changed = join(folder, 'changed')
     writeFileSync(
@@ -275,8 +276,11 @@ describe('a signature', () => {
     const file = join(release(), RELEASE_FILES.notes)
     const notes = readFileSync(file, 'utf8')
     writeFileSync(file, notes.replace('A change', 'B change'))
-    expect(runs('sha256sum', ['--check', '--quiet', RELEASE_FILES.checksums])).toBe(false)
-    writeFileSync(file, notes)
+    try {
+      expect(succeeds('sha256sum', ['--check', '--quiet', RELEASE_FILES.checksums])).toBe(false)
+    } finally {
+      writeFileSync(file, notes)
+    }
   })
 })
 
@@ -317,9 +321,9 @@ test(
   BUILD_MS,
 )
 
-const unpacked = new Map<string, string>()
+const unpacked = new Set<string>()
 
-/** Returns the folder with the unpacked layers of an image. */
+/** Returns the folder with the layers of an image. The first call unpacks them. */
 function unpack(name: ImageName, architecture: Architecture): string {
   const root = join(folder, `${name}-${architecture}`)
   if (unpacked.has(root)) return root
@@ -327,6 +331,6 @@ function unpack(name: ImageName, architecture: Architecture): string {
   mkdirSync(root)
   for (const layer of image?.layers ?? [])
     run('tar', ['--extract', '--gzip', '--preserve-permissions', '--numeric-owner', `--file=${layer}`, `--directory=${root}`])
-  unpacked.set(root, root)
+  unpacked.add(root)
   return root
 }

@@ -40,13 +40,17 @@ export const RELEASE_FILES = {
   digests: 'digests.json',
 } as const
 
-/** Builds a release of the checkout into `out`. Throws before it writes anything if the checkout cannot be released. */
-export async function makeRelease(options: ReleaseOptions): Promise<void> {
+/**
+ * Builds a release of the checkout into `out`, and returns its commit. Throws before it writes anything if the checkout
+ * cannot be released.
+ */
+export async function makeRelease(options: ReleaseOptions): Promise<string> {
   const { version, out, report } = options
-  const commit = await checkSource(root, version)
+  const source = await checkSource(root, version)
   if (existsSync(out) && readdirSync(out).length > 0) throw new Error(`--out ${out} is not empty: name a new folder`)
-  report(`Vitascope ${version}, commit ${commit.commit.slice(0, 12)}`)
-  await buildRelease(options, commit)
+  report(`Vitascope ${version}, commit ${source.commit.slice(0, 12)}`)
+  await buildRelease(options, source)
+  return source.commit
 }
 
 /** Builds a release without checks of the checkout. */
