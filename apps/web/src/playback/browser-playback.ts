@@ -8,8 +8,13 @@ import { type Playback, type PlaybackFailure, type PlaybackOptions, type ResumeP
  * the server.
  */
 const CHECK_SECONDS = 3
-/** A stalled `<video>` is reloaded after this many seconds, whether or not the server responds. */
-const STALL_SECONDS = 8
+/**
+ * A stalled `<video>` is reloaded after this many seconds, whether or not the server responds. The
+ * time doubles with each reload that does not end the stall, because a slow connection or browser
+ * needs longer to load.
+ */
+const MIN_STALL_SECONDS = 8
+const MAX_STALL_SECONDS = 64
 /** Delay between the failed request and the request that finds the cause. */
 const CHECK_DELAY_MS = 1_000
 /**
@@ -102,7 +107,7 @@ export function playNatively(address: string, options: PlaybackOptions): Playbac
   )
   video.addEventListener('error', () => ignoreAfterEnd(repair('error')), { signal })
   for (const event of ['loadedmetadata', 'playing']) video.addEventListener(event, () => admission?.reportSuccess(), { signal })
-  watchStalls(video, (seconds) => ignoreAfterEnd(repair(seconds < STALL_SECONDS ? 'early stall' : 'stall')), signal)
+  watchStalls(video, (cause) => ignoreAfterEnd(repair(cause)), signal)
   const captions = createNativeCaptions(video, source.captionPreference, events.onChange, signal)
   ignoreAfterEnd(load(options.resume))
   return {
@@ -153,11 +158,13 @@ function findShownTrack(video: HTMLVideoElement): { name: string; language: stri
 }
 
 /**
- * Calls `onStalled` while the video should play, has no buffered media and receives no byte: after
- * `CHECK_SECONDS`, and every `STALL_SECONDS`.
+ * Calls `onStalled` while the video should play, has no buffered media and receives no byte:
+ * `early stall` after `CHECK_SECONDS`, and `stall` after `MIN_STALL_SECONDS` and after each longer
+ * time that follows.
  */
-function watchStalls(video: HTMLVideoElement, onStalled: (seconds: number) => void, signal: AbortSignal): void {
+function watchStalls(video: HTMLVideoElement, onStalled: (cause: 'early stall' | 'stall') => void, signal: AbortSignal): void {
   let seconds = 0
+  let stallSeconds = MIN_STALL_SECONDS
   video.addEventListener(
     'progress',
     () => {
@@ -166,9 +173,14 @@ function watchStalls(video: HTMLVideoElement, onStalled: (seconds: number) => vo
     { signal },
   )
   const timer = setInterval(() => {
+    if (video.readyState >= video.HAVE_FUTURE_DATA) stallSeconds = MIN_STALL_SECONDS
     const isStalled = !video.paused && !video.ended && video.error === null && video.readyState < video.HAVE_FUTURE_DATA
     seconds = isStalled ? seconds + 1 : 0
-    if (seconds === CHECK_SECONDS || (seconds > 0 && seconds % STALL_SECONDS === 0)) onStalled(seconds)
+    if (seconds === CHECK_SECONDS) onStalled('early stall')
+    if (seconds < stallSeconds) return
+    seconds = 0
+    stallSeconds = Math.min(MAX_STALL_SECONDS, 2 * stallSeconds)
+    onStalled('stall')
   }, 1_000)
   signal.addEventListener('abort', () => clearInterval(timer))
 }
