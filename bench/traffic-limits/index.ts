@@ -88,7 +88,12 @@ async function run({ listener }: Server, { first, count }: { first: number; coun
     const socket = { remoteAddress: `2001:${high.toString(16)}:${low.toString(16)}::1`, bytesWritten: 0, writableLength: 0 }
     // Stand-ins with only the members that the limits read.
     const request = { url: '/delivery/12/v1/hls/seg-1.m4s', method: 'GET', headers: {}, socket } as unknown as IncomingMessage
-    const response = Object.assign(new EventEmitter(), { socket, statusCode: 200, writableFinished: true, destroyed: false })
+    const response = Object.assign(new EventEmitter(), {
+      ...{ req: request, statusCode: 200, headersSent: true, writableFinished: true, destroyed: false },
+      destroy: () => {
+        throw new Error('the limits failed for a request; see the log')
+      },
+    })
     listener(request, response as unknown as ServerResponse)
     active.push({ response, socket })
     if (active.length < BATCH) continue
