@@ -137,17 +137,18 @@ export const analyticsRows: NounRows = {
             ...{ views_per_duration: expect.any(Object), max_percentage_viewed: expect.any(Object) },
           },
         ])
+        expect((await fixture.clients.owner.get(`${endpointPath}&${filterByVideo(videoId)}&order=views`)).body).toEqual([record])
         const narrowed = (language: string) => encodeURIComponent(JSON.stringify({ video_id: [videoId], language: [language] }))
         expect((await fixture.clients.owner.get(`${endpointPath}&filter=${narrowed('en')}`)).body).toEqual([record])
         expect((await fixture.clients.owner.get(`${endpointPath}&filter=${narrowed('fr')}`)).body).toEqual([])
       },
       async rejectedCalls(fixture) {
         const path = `/analytics/views/${fixture.owner.organisationId}/per-video`
-        const languages = `${path}?filter=${encodeURIComponent(JSON.stringify({ language: ['x'.repeat(36)] }))}&detailed=maybe`
+        const languages = `${path}?filter=${encodeURIComponent(JSON.stringify({ language: ['x'.repeat(36)] }))}&detailed=maybe&order=title`
         return [
           ...(await rejectedReportCalls(fixture, (id) => `/analytics/views/${id}/per-video`)),
           ...(await rejectedFilterCalls(fixture, path, [
-            { method: 'GET', path: languages, status: 400, fields: ['detailed', 'filter.language[0]'] },
+            { method: 'GET', path: languages, status: 400, fields: ['detailed', 'filter.language[0]', 'order'] },
           ])),
           ...rejectedPageCalls(path),
         ]

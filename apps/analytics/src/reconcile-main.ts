@@ -27,6 +27,8 @@ try {
 
 function print({ since, events, views, differences }: Reconciliation): void {
   for (const { table, key, counts } of differences) process.stdout.write(`${table} ${key}: ${counts.join('; ')}\n`)
-  process.stdout.write(`${differences.length} differences in ${events} events of ${views} views since ${since ?? 'ever'}\n`)
+  process.stdout.write(
+    `${differences.length} differences in ${events} events of ${views} views${since === undefined ? '' : ` since ${since}`}\n`,
+  )
   if (differences.length > 0) process.exitCode = 1
 }

@@ -233,7 +233,7 @@ describe('reports', () => {
     await expect(fixture.reports.listDays({ ...requested, ...defaultPage, videoIds, detailed: false }, user)).rejects.toMatchObject({
       kind: 'invalid',
     })
-    const all = { ...requested, ...defaultPage, videoIds: [], languages: [], detailed: true }
+    const all = { ...requested, ...defaultPage, videoIds: [], languages: [], detailed: true, byViews: false }
     await expect(fixture.reports.listVideos({ ...all, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
     await expect(fixture.reports.listVideos({ ...all, skip: -1 }, user)).rejects.toMatchObject({ fields: [{ field: 'skip' }] })
     await expect(fixture.reports.listVideos({ ...all, pageToken: 'x' }, user)).rejects.toMatchObject({ fields: [{ field: 'page_token' }] })
@@ -244,7 +244,7 @@ describe('reports', () => {
     const ids = Array.from({ length: 5 }, () => fixture.catalogue.createVideo(100, '9'))
     await fixture.send(ids.map((videoId) => buildEvent({ videoId, viewId: randomUUID() })))
     await fixture.settled()
-    const list = { organisationId: '9', period: allDays, videoIds: [], languages: [], detailed: true }
+    const list = { organisationId: '9', period: allDays, videoIds: [], languages: [], detailed: true, byViews: false }
     const first = await fixture.reports.listVideos({ ...list, pageSize: 2, pageToken: '', skip: 1 }, call)
     const second = await fixture.reports.listVideos({ ...list, pageSize: 2, pageToken: first.nextPageToken, skip: 0 }, call)
     const sorted = ids.toSorted((a, b) => Number(a) - Number(b))
@@ -255,6 +255,29 @@ describe('reports', () => {
     const later = await fixture.reports.listVideos({ ...list, ...defaultPage }, call)
     expect(later.videos).toHaveLength(5)
     expect(later.videos[1]).toEqual(first.videos[0])
+  })
+  test('list the most viewed videos first, with pages', async () => {
+    const ids = Array.from({ length: 4 }, () => fixture.catalogue.createVideo(100, '13'))
+    const [one = '', three = '', none = '', two = ''] = ids
+    const viewed = [one, three, three, three, two, two]
+    await fixture.send(viewed.map((videoId) => buildEvent({ videoId, viewId: randomUUID() })))
+    await fixture.settled()
+    const list = { organisationId: '13', period: allDays, videoIds: [], languages: [], byViews: true }
+    for (const detailed of [false, true]) {
+      const request = { ...list, detailed }
+      const first = await fixture.reports.listVideos({ ...request, pageSize: 2, pageToken: '', skip: 0 }, as('standard', '13'))
+      expect(first.videos.map(({ videoId, counts }) => [videoId, counts?.playerLoads])).toEqual([
+        [three, 3],
+        [two, 2],
+      ])
+      const second = { ...request, pageSize: 2, pageToken: first.nextPageToken, skip: 0 }
+      const { videos, nextPageToken } = await fixture.reports.listVideos(second, as('standard', '13'))
+      expect([videos.map(({ videoId }) => videoId), nextPageToken]).toEqual([[one], ''])
+    }
+    const some = await fixture.reports.listVideos({ ...list, ...defaultPage, detailed: false, videoIds: [one, none] }, as('standard', '13'))
+    expect(some.videos.map(({ videoId }) => videoId)).toEqual([one])
+    const other = { ...list, ...defaultPage, detailed: false, languages: ['xx'] }
+    expect((await fixture.reports.listVideos(other, as('standard', '13'))).videos).toEqual([])
   })
   test('include the current views', async () => {
     const videoId = fixture.catalogue.createVideo(100, '8')

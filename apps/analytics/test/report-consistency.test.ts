@@ -39,7 +39,7 @@ test('the counts of a report match each other when views are merged between its 
   const period = { dateStart: '', dateEnd: '9999-12-31' }
 
   const one = await reports.getDurationViewed({ organisationId: '1', videoId, period }, as('standard'))
-  const list = { organisationId: '1', period, videoIds: [], languages: [], detailed: true }
+  const list = { organisationId: '1', period, videoIds: [], languages: [], detailed: true, byViews: false }
   const { videos: all } = await reports.listVideos({ ...list, ...firstPage }, as('standard'))
   await before
   expect(all).toHaveLength(1)

@@ -75,7 +75,7 @@ async function allReports(videoId: string) {
     languages: await reports.listLanguages({ ...requested, videoId: '' }, user),
     videoLanguages: await reports.listLanguages(ofVideo, user),
     subtitles: await reports.listSubtitles(requested, user),
-    videos: await reports.listVideos({ ...requested, ...rest, videoIds: [], languages: [], detailed: true }, user),
+    videos: await reports.listVideos({ ...requested, ...rest, videoIds: [], languages: [], detailed: true, byViews: false }, user),
     video: await reports.getVideo(ofVideo, user),
     videoDays: await reports.listVideoDays({ ...ofVideo, ...rest }, user),
     durationViewed: await reports.getDurationViewed(ofVideo, user),

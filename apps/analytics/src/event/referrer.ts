@@ -5,8 +5,8 @@ const HOST_PATTERN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-
 const SECOND_LEVELS = new Set(['ac', 'co', 'com', 'edu', 'go', 'gob', 'gov', 'gouv', 'govt', 'mil', 'ne', 'net', 'nhs', 'or', 'org', 'sch'])
 
 /**
- * Returns the registrable domain of a host in lower case: its last two labels, or three if the domain
- * of a country has the second level of an organisation type. Returns `other` for an IP address, a host
+ * Returns the registrable domain of a host in lower case: its last two labels, or its last three if the top-level
+ * domain is that of a country and the label before it is one of `SECOND_LEVELS`. Returns `other` for an IP address, a host
  * without a domain and a text that is not a host, and `''` for an empty text.
  */
 export function toReferrerDomain(host: string): string {

@@ -10,7 +10,7 @@ export interface CountTable {
 }
 
 export interface StoredRow {
-  /** The key of the row in the maps of `RollUps`. */
+  /** Texts of the key columns, joined by line feeds. `RollUps`, the counts that are computed from events, have the same keys. */
   key: string
   counts: Record<string, unknown>
 }

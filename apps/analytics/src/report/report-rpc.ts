@@ -8,6 +8,7 @@ import { BUCKETS } from '../view/contribution.ts'
 import { MAX_PAGE_SIZE, pageByDay } from './day-page.ts'
 import { DIMENSION_NAMES } from './dimension-names.ts'
 import { readPeriod } from './period.ts'
+import { pageByRank } from './rank-page.ts'
 import type { CountedVideo, Counts, ReportStore, WatchedSums, WatchedVideo } from './report-store.ts'
 import { resolveReportedOrganisation } from './reported-organisation.ts'
 
@@ -65,21 +66,25 @@ export function reportHandlers({
       const days = rows.map(({ day, counts, viewingSeconds }) => ({ day, counts, viewingSeconds: detailed ? viewingSeconds : undefined }))
       return { days, nextPageToken }
     },
-    async listVideos({ organisationId: requestedId, period: requestedPeriod, videoIds, languages, detailed, ...request }, { principal }) {
+    async listVideos(request, { principal }) {
+      const { organisationId: requestedId, period: requestedPeriod, videoIds, languages, detailed, byViews } = request
       const organisationId = resolveReportedOrganisation(principal, requestedId)
       const period = readPeriod(requestedPeriod)
       checkLanguages(languages)
       const filter = await requireOwnVideos(videos, organisationId, videoIds)
-      const { rows: ids, nextPageToken } = await pageById(request, detailed ? MAX_DETAILED_VIDEOS : MAX_PAGE_SIZE, {
-        read: (page) => reports.listViewedVideoIds({ organisationId, period, videoIds: filter, languages }, page),
-        getId: (videoId) => videoId,
-      })
+      const counted = { organisationId, period, videoIds: filter, languages }
+      const max = detailed ? MAX_DETAILED_VIDEOS : MAX_PAGE_SIZE
+      const { rows: ids, nextPageToken } = await (byViews
+        ? pageByRank(request, max, (page) => reports.listMostViewedVideoIds(counted, page))
+        : pageById(request, max, { read: (page) => reports.listViewedVideoIds(counted, page), getId: (videoId) => videoId }))
       const [rows, videosById, texts] = await Promise.all([
         detailed ? reports.countWatchedVideos(ids, period, languages) : reports.countVideos(ids, period, languages),
         videos.findIncludingDeleted(ids),
         detailed ? videos.findTexts(ids) : undefined,
       ])
-      const records = rows.map(({ videoId, counts, sums }: CountedVideo & Partial<WatchedVideo>) => ({
+      const countsById = new Map(rows.map((row: CountedVideo & Partial<WatchedVideo>) => [row.videoId, row]))
+      const sortedRows = ids.flatMap((id) => countsById.get(id) ?? [])
+      const records = sortedRows.map(({ videoId, counts, sums }) => ({
         videoId,
         counts,
         durationSeconds: (videosById.get(videoId)?.durationMs ?? 0) / 1000,

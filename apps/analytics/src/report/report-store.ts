@@ -22,7 +22,7 @@ export interface WatchedSums {
   sharePpm: number
   /** Distinct watched time in milliseconds. */
   viewingMs: number
-  /** 21 numbers, for 0, 5, … 100 %: views that watched a part from this position to 5 % after it. */
+  /** 21 numbers, for 0, 5, … 100 %: views that watched a moment between this position and 5 % after it. */
   buckets: number[]
   /** 21 numbers for the same positions: views whose furthest position is in this part. */
   furthestBuckets: number[]
@@ -38,8 +38,8 @@ export interface WatchedVideo extends CountedVideo {
 }
 
 /**
- * Reads the daily counts (roll-ups). Values without a view in the period are omitted. `page.after` is
- * the last day or video id of the previous page.
+ * Reads the daily counts (roll-ups). Days, languages and dimension values without a view in the period are omitted.
+ * `page.after` is the last day or video id of the previous page.
  */
 export interface ReportStore {
   /** Returns up to 1,000 video or subtitle languages, by descending number of views. */
@@ -62,6 +62,8 @@ export interface ReportStore {
   listOrganisationViewingDays(organisationId: string, period: Period, page: PagePosition): Promise<ViewingDay[]>
   /** Returns the ids of an organisation's videos that have views, in ascending order. A non-empty `videoIds` restricts them. */
   listViewedVideoIds(filter: VideoFilter, page: PagePosition): Promise<string[]>
+  /** Returns the same ids by descending number of views. It sums the rows of all these videos. */
+  listMostViewedVideoIds(filter: VideoFilter, page: { limit: number; skip: number }): Promise<string[]>
   /** Returns the counts of each video by ascending id. Empty `languages` means all languages. */
   countVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<CountedVideo[]>
   /**
@@ -97,7 +99,7 @@ interface SumRow {
 
 const SUMS = `coalesce(sum(loads), 0) as loads, coalesce(sum(plays), 0) as plays,
   coalesce(sum(completes), 0) as completes, coalesce(sum(bounces), 0) as bounces`
-/** Maximum number of languages in a report. Reports have fewer. */
+/** Maximum number of languages in a report, which is rarely reached. */
 const MAX_LANGUAGES = 1_000
 /** Maximum number of values in a report. Only the referrers of many days can exceed it. */
 const MAX_VALUES = 1_000
@@ -173,6 +175,15 @@ export function createReportStore(db: Db): ReportStore {
       )
       return rows.map((row) => row.video_id)
     },
+    async listMostViewedVideoIds({ organisationId, period, videoIds, languages }, { limit, skip }) {
+      const rows = await withoutParallelWorkers<{ video_id: string }>(
+        `select video_id from video_day where organisation_id = $1 and day between $2 and $3
+           and (cardinality($4::bigint[]) = 0 or video_id = any ($4::bigint[])) and (cardinality($5::text[]) = 0 or language = any ($5::text[]))
+         group by video_id having sum(loads) > 0 order by sum(loads) desc, video_id limit $6 offset $7`,
+        [organisationId, period.dateStart, period.dateEnd, videoIds, languages, limit, skip],
+      )
+      return rows.map((row) => row.video_id)
+    },
     async countVideos(videoIds, { dateStart, dateEnd }, languages) {
       const rows = await withoutParallelWorkers<SumRow & { video_id: string }>(
         `select video_id, ${SUMS} from video_day where video_id = any ($1::bigint[]) and day between $2 and $3
@@ -212,12 +223,12 @@ function sumPositions(list: 'buckets' | 'furthest'): string {
 
 type DayArguments = [query: Query, source: string, key: unknown, period: Period, page: PagePosition]
 
-async function readDays(...days: DayArguments): Promise<Omit<ViewingDay, 'viewingSeconds'>[]> {
-  return (await readDayRows(SUMS, ...days)).map((row) => ({ day: row.date, counts: toCounts(row) }))
+async function readDays(...args: DayArguments): Promise<Omit<ViewingDay, 'viewingSeconds'>[]> {
+  return (await readDayRows(SUMS, ...args)).map((row) => ({ day: row.date, counts: toCounts(row) }))
 }
 
-async function readViewingDays(...days: DayArguments): Promise<ViewingDay[]> {
-  const rows = await readDayRows<{ viewing_ms: string }>(`${SUMS}, coalesce(sum(viewing_ms), 0) as viewing_ms`, ...days)
+async function readViewingDays(...args: DayArguments): Promise<ViewingDay[]> {
+  const rows = await readDayRows<{ viewing_ms: string }>(`${SUMS}, coalesce(sum(viewing_ms), 0) as viewing_ms`, ...args)
   return rows.map((row) => ({ day: row.date, counts: toCounts(row), viewingSeconds: Number(row.viewing_ms) / 1_000 }))
 }
 

@@ -6,7 +6,7 @@ import type { BatchedView } from './view-batch.ts'
 /** Number of organisations in the metric. */
 const MAX_ORGANISATIONS = 10
 
-/** Adds the number of rows of one merge to the counts of today. */
+/** Adds the events of a batch, and the views that it has added, to the counts of each organisation for today. */
 export async function addGrowth(query: Query, views: Iterable<BatchedView>, added: readonly ViewPart[]): Promise<void> {
   const growth = new Map<string, { events: number; views: number }>()
   const findOrAddCounts = (organisationId: string) => {

@@ -2,7 +2,7 @@ import type { Call } from '@vitascope/grpc'
 import { z } from 'zod'
 import { Reply } from '../../server/route/reply.ts'
 import { type Context, route } from '../../server/route/route.ts'
-import { flag, id, idField, list, object, text } from '../../server/schema/fields.ts'
+import { flag, id, idField, list, object, oneOf, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required } from '../../server/schema/response-format.ts'
 import {
@@ -172,22 +172,23 @@ export const listVideos = route({
   access,
   summary: 'Count the views of each video',
   errorCodes,
-  description: 'Returns a row for each video with views, sorted by id. `detailed` adds viewing time and the texts of the video.',
+  description: 'Returns a row for each video with views. `detailed` adds viewing time and the texts of the video.',
   params: organisationParams,
   query: z.object({
     ...periodQuery,
     ...pageQuery,
     filter: videoFilter,
     detailed: flag({ description: '`true` adds how much was watched and the texts of the video.' }).default(false),
+    order: oneOf(['id', 'views'], { description: '`id`: by ascending id. `views`: the most viewed videos first.' }).default('id'),
   }),
   response: z.array(VideoListResponse),
   publicNames,
   async handle({ params, query }, context) {
     const period = readPeriod(query)
-    const { detailed } = query
+    const { detailed, order } = query
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const { video_id: videoIds = [], language: languages = [] } = query.filter ?? {}
-    const request = { organisationId, period, videoIds, languages, detailed }
+    const request = { organisationId, period, videoIds, languages, detailed, byViews: order === 'views' }
     const { rows, nextCursor } = await context.services.reportQueue.run(organisationId, context.call, (call) =>
       collectRows({ ...query, maxPageSize: detailed ? MAX_DETAILED_PAGE_SIZE : 1_000 }, async (page) => {
         const { videos, nextPageToken } = await context.services.reports.listVideos({ ...request, ...page }, call)
@@ -198,7 +199,7 @@ export const listVideos = route({
     const link = nextLink(context.publicUrl, path, {
       ...query,
       nextCursor,
-      query: { ...repeatedFilters(query), ...(detailed && { detailed: '1' }) },
+      query: { ...repeatedFilters(query), ...(detailed && { detailed: '1' }), ...(order !== 'id' && { order }) },
     })
     return new Reply(
       rows.map((row) => videoListResponse(row, { organisation_id: organisationId }, { days: period, detailed })),
