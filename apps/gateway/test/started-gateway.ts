@@ -6,8 +6,9 @@ import { startGateway } from '../src/service.ts'
 
 /**
  * Starts a gateway on a free port. Its services are unreachable unless `config` sets their
- * addresses. If it sets the address of auth, the function waits for the connection to auth. Without
- * it, the first write on a slow machine could exceed the 2 s that a write to the audit log may take.
+ * addresses. If it sets the address of auth, the function waits for the connection to auth, which stores the audit log.
+ * Otherwise the first write would wait for that connection, and on a slow machine its entry in the audit log could take
+ * longer than the allowed 2 s.
  */
 export async function startTestGateway(routes: readonly Route[], config: Partial<GatewayConfig> = {}, log = testLog) {
   const gateway = await startUnconnectedGateway(routes, config, log)

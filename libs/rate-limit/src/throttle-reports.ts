@@ -2,14 +2,14 @@ import { everyAfterDelay } from '@vitascope/process'
 import type { Logger } from '@vitascope/telemetry'
 
 const REPORT_INTERVAL_MS = 60_000
-/** All processes together send at most one event per video in each interval of this length. */
+/** The catalogue stores only the first of the events that all processes send for a video in an interval of this length. */
 const EVENT_INTERVAL_MS = 600_000
 /** Maximum number of videos with counts that are not reported yet. Rejected requests for further videos are not reported. */
 const MAX_VIDEOS = 1_000
 
 /**
- * Number of reasons per video and report from which on requests from further sites are counted together, without a name.
- * With these and the four reasons without a site, a report has at most 25 reasons.
+ * When a report has this many reasons for a video, requests from further sites are counted together, without a name. So
+ * it has at most 25 reasons: these 20, that of further sites, and the four that are not sites.
  */
 const MAX_REASONS = 20
 
@@ -54,7 +54,7 @@ export function createThrottleReports({
   eventEveryMs = EVENT_INTERVAL_MS,
 }: ThrottleTools): ThrottleReports {
   let rejected = new Map<string, Counts>()
-  /** Videos that have an event in the interval of this number. Their later counts are part of the event of a later interval. */
+  /** Videos that were reported in an interval, by its number. Their later counts are reported in a later interval. */
   let reported = { interval: 0, videoIds: new Set<string>() }
   const add = (videoId: string, reason: string, count: number) => {
     const counts = rejected.get(videoId) ?? new Map<string, number>()

@@ -2,7 +2,7 @@ import { type CmcdData, decodeCmcd, validateCmcd } from '@svta/cml-cmcd'
 import { PlayerState, type SessionEvent, SessionEventType } from '@vitascope/proto/analytics/v1/view_session'
 import { firstCharacters } from '@vitascope/request'
 
-/** A line of a CMCD report. `event` is undefined if the line has nothing that a session contains. */
+/** A line of a CMCD report. `event` is undefined if the line is valid and has nothing that is recorded in a session. */
 export interface CmcdLine {
   videoId: string
   viewId: string
@@ -92,7 +92,7 @@ function readSwitch(data: Record<string, unknown>): SessionEvent['renditionSwitc
   return toKbps > 0 ? { fromHeight: 0, toHeight: 0, fromKbps: 0, toKbps } : undefined
 }
 
-/** Returns an item of `br`, which can have the object type as a parameter. */
+/** Returns the kbit/s of an item of `br`, or 0 if it is not a number. An item with an object type is an object with a `value`. */
 function readRate(item: unknown): number {
   const rate: unknown = typeof item === 'object' && item !== null && 'value' in item ? item.value : item
   return typeof rate === 'number' ? rate : 0

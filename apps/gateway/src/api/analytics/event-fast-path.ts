@@ -2,7 +2,7 @@ import type { PlayerEventPayload } from './event.ts'
 
 /**
  * Returns events that the schema would return unchanged, at a tenth of its cost. Returns undefined
- * for anything else, which the schema then parses and reports. The value must come from
+ * for anything else, and the caller then uses the schema, which also returns errors. The value must come from
  * `parseCanonicalJson`.
  */
 export function readEventsFast(value: unknown): PlayerEventPayload[] | undefined {
@@ -17,7 +17,7 @@ export function readEventsFast(value: unknown): PlayerEventPayload[] | undefined
 
 export const MAX_EVENTS = 100
 const MAX_INTERVALS = 1_000
-/** With this maximum, a body stays far below the maximum number of values and names of a JSON text. */
+/** With this maximum, a body stays far below the number of values and names that the JSON parser of the gateway accepts. */
 const MAX_INTERVALS_PER_BODY = 4_000
 const VIDEO_ID = /^[1-9]\d{0,18}$/
 const VIEW_ID = /^[\w-]{1,100}$/
@@ -73,7 +73,7 @@ function isIntervals(value: unknown): boolean {
   return true
 }
 
-/** Returns true for a number that JSON represents exactly. */
+/** Returns true for a number whose absolute value is at most `MAX_SAFE_INTEGER`. It may have a fraction. */
 function isNumber(value: unknown): boolean {
   return typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
 }

@@ -94,7 +94,7 @@ export const getRealtime = route({
 })
 
 const MINUTES = `Returns a row for each of the last 30 minutes, oldest first. The last row is the current minute, which is not over. An event
-counts in the minute in which it arrived, a few seconds after that. A view of which several events arrive in a minute is one active view.
+counts in the minute in which it arrived. It is included a few seconds later. A view of which several events arrive in a minute is one active view.
 After a crash of the database, earlier minutes are 0.`
 
 export const listMinutes = route({
@@ -118,7 +118,7 @@ export const listVideoMinutes = route({
   operationId: 'listVideoViewsByMinute',
   section,
   access,
-  summary: 'Count current views of a video by minute',
+  summary: 'Count recent views of a video by minute',
   description: MINUTES,
   params: videoParams,
   response: z.array(VideoMinuteResponse).length(30),

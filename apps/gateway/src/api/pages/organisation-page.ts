@@ -23,7 +23,7 @@ const PAGE_SIZE = 24
 
 /**
  * Serves `/o/{id}`: the public videos of an organisation that has switched this page on, with a search. Playback rules
- * can make the list depend on the viewer, so only its browser may store it.
+ * can make the list depend on the viewer, so only the browser of the viewer may store it.
  */
 export function organisationPage(dependencies: Parts): RequestHandler {
   const readPage = createPageReader(dependencies)
@@ -80,13 +80,13 @@ function createPageReader({ services, concurrencyLimit, unknownIds }: Parts) {
       // The same error for an unknown organisation and for one without the page.
       throw domainError('not_found', 'NOT_FOUND', 'no organisation with a public page has this id')
     } finally {
-      // Its duration is that of several reads, which the limit must not learn from.
+      // The concurrency limit adapts to the duration of single reads. This page makes several, so its duration is excluded.
       slot.end(false)
     }
   }
 }
 
-/** The first `q` and `cursor` of the address. */
+/** Returns the first `q` and `cursor` of the query string. They are empty if they are missing. */
 function readQuery({ originalUrl }: Request): { query: string; cursor: string } {
   const at = originalUrl.indexOf('?')
   const pairs = at === -1 ? [] : parseUrlencoded(originalUrl.slice(at + 1))
