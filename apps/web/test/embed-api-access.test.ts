@@ -19,10 +19,11 @@ describeInBrowser('the embed API', () => {
     fixture = await startPlayerFixture()
     const { platform, video } = fixture
     platform.setRecord('v', video())
-    for (const id of ['other', 'closed', 'locked']) platform.setHead(id, '<meta name="vitascope:shows" content="video">')
+    for (const id of ['other', 'closed', 'locked', 'form']) platform.setHead(id, '<meta name="vitascope:shows" content="video">')
     platform.setRecord('other', video({ video_title: 'Other' }))
     platform.setRecord('closed', video({ video_title: 'Closed', player_settings: { javascript_api_allowed_domains: 'www.example.org' } }))
     platform.setRecord('locked', video({ player_settings: { password_protected: '1' } }))
+    platform.setRecord('form', video({ contact_form: { contact_form_id: '5', primary_text: 'Who are you?', gated: '1' } }))
     // The page of a private video has no facts.
     platform.setRecord('private', {}, 404)
     platform.setRecord('private?player_settings=true&token=to.ken', video({ video_title: 'Private' }))
@@ -68,12 +69,30 @@ describeInBrowser('the embed API', () => {
     const page = await openHost('v')
     const state = await page.evaluate(async () => {
       const { player } = window as unknown as Host
-      await player['load']?.('other')
+      void player['load']?.('other')
       await player['seek']?.(3)
       return player['play']?.()
     })
     expect(state).toMatchObject({ videoId: 'other', title: 'Other', paused: false })
+    expect(state?.currentTime).toBeGreaterThanOrEqual(3)
     expect((await readEvents(page)).filter(({ event }) => event === 'ready').map(({ state }) => state?.videoId)).toEqual(['v', 'other'])
+  }, 60_000)
+
+  test('opens a video after one that does not exist, and one with a form', async () => {
+    const page = await openHost('nothing')
+    const state = await page.evaluate(async () => {
+      const { player } = window as unknown as Host
+      await player['load']?.('other')
+      return player['play']?.()
+    })
+    expect(state).toMatchObject({ videoId: 'other', paused: false })
+    const next = await page.evaluate(async () => {
+      const { player } = window as unknown as Host
+      await player['load']?.('form')
+      return player.ready
+    })
+    expect(next).toMatchObject({ videoId: 'form', paused: true })
+    await page.frameLocator('iframe').getByLabel('Email address').waitFor()
   }, 60_000)
 
   test('a position that is set before the metadata are loaded does not move another video', async () => {

@@ -83,6 +83,16 @@ describeInBrowser('events of a view', () => {
     expect(parts.flatMap(({ watched = [] }) => watched)[0]?.[0]).toBe(0)
   }, 60_000)
 
+  test('do not report the end of a video that was never played', async () => {
+    await page.goto(`${platform.url}/player/v`)
+    await waitFor(() => evaluateVideo((video) => video.readyState > 0), { timeout: 30_000, describe: 'the player' })
+    await page.keyboard.press('End')
+    await waitFor(() => evaluateVideo((video) => video.ended), { timeout: 30_000, describe: 'the end' })
+    await page.goto('about:blank')
+    await waitForEvent('load')
+    expect(platform.receivedEvents.map(({ type }) => type)).toEqual(['load'])
+  }, 60_000)
+
   test('include the watched part when the viewer leaves the page', async () => {
     await openPage()
     await waitForPosition(1.5)

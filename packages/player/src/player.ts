@@ -63,6 +63,7 @@ export interface Player {
 }
 
 const READY_TIMEOUT_MS = 20_000
+const MAX_FIRST_ID = 1_000_000_000
 const COMMAND_TIMEOUT_MS = 10_000
 
 /** Connects to the player in an iframe of a platform. Of another element, it is the first iframe in it. */
@@ -74,24 +75,34 @@ export function createPlayer(target: Element): Player {
   const pending = new Map<number, (result: ResultMessage) => void>()
   const stop = new AbortController()
   let state: PlayerState | undefined
-  let lastId = 0
+  // Another script may control the same frame, and both get all results.
+  let lastId = Math.floor(Math.random() * MAX_FIRST_ID)
   let ready: Promise<PlayerState>
-  let settleReady = (_: EventMessage) => {}
-  const expectReady = () => {
-    ready = new Promise((resolve, reject) => {
-      const fail = (reason: string) => reject(new PlayerError(reason))
-      const timer = setTimeout(fail, READY_TIMEOUT_MS, 'timeout')
-      settleReady = ({ event, reason, state: first }) => {
-        if (event === 'ready' && first) {
-          resolve(first)
-          // A lazy frame may load after the time-out.
-          ready = Promise.resolve(first)
-        } else if (reason === 'origin') fail(reason)
-        else return
+  /** The videos that were opened and are not ready yet, in their order. The first video of the frame has no known id. */
+  let expected: ExpectedVideo[] = []
+  const expectReady = (videoId?: string): ExpectedVideo => {
+    let settle: ExpectedVideo['settle'] = () => {}
+    const promise = new Promise<PlayerState>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new PlayerError('timeout')), READY_TIMEOUT_MS)
+      settle = (result) => {
         clearTimeout(timer)
+        if (result instanceof PlayerError) reject(result)
+        else resolve(result)
       }
     })
-    ready.catch(() => {})
+    promise.catch(() => {})
+    ready = promise
+    const video = { videoId, promise, settle }
+    expected.push(video)
+    return video
+  }
+  const onReady = (first: PlayerState) => {
+    const index = expected.findLastIndex(({ videoId }) => videoId === undefined || videoId === first.videoId)
+    // Videos that were opened before this one are not shown any more.
+    for (const { settle } of expected.slice(0, index + 1)) settle(first)
+    expected = expected.slice(index + 1)
+    // A lazy frame may load after the time-out.
+    if (expected.length === 0) ready = Promise.resolve(first)
   }
   expectReady()
   const onMessage = ({ source, origin: sender, data }: MessageEvent<unknown>) => {
@@ -103,7 +114,8 @@ export function createPlayer(target: Element): Player {
       pending.delete(data.id)
       return
     }
-    settleReady(data)
+    if (data.event === 'ready' && data.state) onReady(data.state)
+    else if (data.reason === 'origin') for (const { settle } of expected.splice(0)) settle(new PlayerError('origin'))
     for (const listener of listeners.get(data.event) ?? []) listener(data)
   }
   window.addEventListener('message', onMessage, { signal: stop.signal })
@@ -114,10 +126,9 @@ export function createPlayer(target: Element): Player {
   const hello = () => post({ vitascope: 1, command: 'hello', id: ++lastId })
   if (frame.contentDocument === null || origin === location.origin) hello()
 
-  const send = async <Name extends CommandName>(command: Name, payload: Commands[Name]): Promise<PlayerState> => {
-    await ready
+  const send = async <Name extends CommandName>(command: Name, payload: Commands[Name], current = ready): Promise<PlayerState> => {
+    await current
     const id = ++lastId
-    const before = ready
     const result = await new Promise<ResultMessage>((resolve, reject) => {
       const timer = setTimeout(() => {
         pending.delete(id)
@@ -127,13 +138,25 @@ export function createPlayer(target: Element): Player {
         clearTimeout(timer)
         resolve(answer)
       })
-      // The `ready` of the next video may arrive before the result of `load`.
-      if (command === 'load') expectReady()
       post({ vitascope: 1, id, command, ...payload } as unknown as CommandMessage)
     })
-    if (!result.ok && command === 'load') ready = before
     if (!result.ok || !result.state) throw new PlayerError(result.error ?? 'origin')
     return result.state
+  }
+
+  /** Commands after `load` wait for the new video at once. */
+  const load = async (payload: Commands['load']): Promise<PlayerState> => {
+    const current = ready
+    const next = expectReady(payload.videoId)
+    try {
+      return await send('load', payload, current)
+    } catch (error) {
+      // The present video stays.
+      expected = expected.filter((video) => video !== next)
+      next.settle(current)
+      if (ready === next.promise) ready = current
+      throw error
+    }
   }
 
   return {
@@ -149,7 +172,7 @@ export function createPlayer(target: Element): Player {
     setRate: (rate) => send('setRate', { rate }),
     setVolume: (volume, muted) => send('setVolume', muted === undefined ? { volume } : { volume, muted }),
     setTrack: (kind, track) => send('setTrack', { kind, track }),
-    load: (videoId, options = {}) => send('load', { videoId, ...options }),
+    load: (videoId, options = {}) => load({ videoId, ...options }),
     getState: () => send('getState', {}),
     on(event, listener) {
       const set = listeners.get(event) ?? new Set()
@@ -159,6 +182,15 @@ export function createPlayer(target: Element): Player {
     },
     destroy: () => stop.abort(),
   }
+}
+
+/** A video that was opened. */
+interface ExpectedVideo {
+  /** Undefined for the first video of the frame. */
+  videoId: string | undefined
+  /** `ready` of the player for this video. */
+  promise: Promise<PlayerState>
+  settle: (result: PlayerState | Promise<PlayerState> | PlayerError) => void
 }
 
 /** `instanceof` fails for frames of other documents. */

@@ -25,6 +25,9 @@ export interface QualityMeter {
   getQuality(now: number): Quality
 }
 
+/** The platform accepts no longer startup time. */
+const MAX_STARTUP_MS = 3_600_000
+
 export function createQualityMeter(): QualityMeter {
   let requestedAt: number | undefined
   let startupMs: number | undefined
@@ -66,7 +69,7 @@ export function createQualityMeter(): QualityMeter {
       const stallMs = waitingSince === undefined ? 0 : now - waitingSince
       return {
         ...(startupMs !== undefined && {
-          startup_ms: Math.round(startupMs),
+          startup_ms: Math.min(MAX_STARTUP_MS, Math.round(startupMs)),
           stalls,
           stalled_ms: Math.round(stalledMs + stallMs),
           switches,

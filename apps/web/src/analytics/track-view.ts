@@ -20,22 +20,34 @@ export interface TrackedView {
   getLanguage: () => string
   /** If true, playback starts automatically, and the startup time is measured from the call. */
   shouldAutoplay: boolean
+  /** If true, the viewer has seen this video before, and the view is counted only when playback starts. */
+  isReplay: boolean
 }
 
 export interface ViewTracker {
   /** The view, for reports of the playback. Undefined if no events may be sent. */
   reportedView: { viewId: string; videoId: string; send: (report: string) => void } | undefined
   onFailure(error: string): void
+  /** Called if the browser does not allow that playback starts automatically. */
+  onAutoplayRejected(): void
   /** Called when playback continues in a rendition of another height. */
   onSwitch(): void
+}
+
+/** Sends no events. */
+export const untrackedView: ViewTracker = {
+  reportedView: undefined,
+  onFailure: () => {},
+  onAutoplayRejected: () => {},
+  onSwitch: () => {},
 }
 
 /**
  * Sends the events of one view until the signal aborts: the ranges that were played, and the
  * playback quality.
  */
-export function trackView({ video, videoId, getLanguage, shouldAutoplay }: TrackedView, signal: AbortSignal): ViewTracker {
-  if (!isTrackingAllowed(document, navigator, location.search)) return { reportedView: undefined, onFailure: () => {}, onSwitch: () => {} }
+export function trackView({ video, videoId, getLanguage, shouldAutoplay, isReplay }: TrackedView, signal: AbortSignal): ViewTracker {
+  if (!isTrackingAllowed(document, navigator, location.search)) return untrackedView
   const id = createViewId()
   const sender = createEventSender(id)
   const reportSender = createReportSender()
@@ -122,7 +134,8 @@ export function trackView({ video, videoId, getLanguage, shouldAutoplay }: Track
   listen('ended', () => {
     if (recorder.isPlaying) readPosition()
     stopCounting()
-    send('ended')
+    // A viewer can seek to the end of a video that was never played.
+    if (hasPlayed) send('ended')
   })
   listen('pagehide', sendAll, window)
   listen('visibilitychange', () => document.visibilityState === 'hidden' && sendAll(), document)
@@ -134,13 +147,14 @@ export function trackView({ video, videoId, getLanguage, shouldAutoplay }: Track
   })
 
   if (shouldAutoplay) qualityMeter.onRequest(now())
-  send('load')
+  if (!isReplay) send('load')
   return {
     reportedView: { viewId: id, videoId, send: reportSender.send },
     onFailure(error) {
       qualityMeter.onFailure(error)
       send(hasPlayed ? 'progress' : 'load')
     },
+    onAutoplayRejected: () => qualityMeter.onStop(now()),
     onSwitch: () => qualityMeter.onSwitch(),
   }
 }

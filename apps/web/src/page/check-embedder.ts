@@ -14,13 +14,15 @@ const RETRY_DELAY_MS = 2_000
  * Checks whether the page that embeds this one may show another video: requests the player page of
  * that video with the URL of the embedding page. Returns the result if the rules of the video do
  * not allow it or if there is no such video, otherwise undefined. The request is repeated until the
- * server has decided, because the server sends the files of the video without this check.
+ * server has decided, because the server sends the files of the video without this check. Calls `onWaiting` before each
+ * repetition.
  */
 export async function checkEmbedder(
   videoId: string,
   token: string | undefined,
   embedder: string,
   signal: AbortSignal,
+  onWaiting: () => void,
 ): Promise<VideoResult | undefined> {
   const query = token === undefined ? '' : `?${new URLSearchParams({ token })}`
   while (!signal.aborted) {
@@ -36,6 +38,7 @@ export async function checkEmbedder(
     } catch {
       // The server cannot be reached.
     }
+    if (!signal.aborted) onWaiting()
     await pause(RETRY_DELAY_MS, signal)
   }
   return undefined

@@ -151,28 +151,37 @@ function createButton(label: string, className: string): HTMLButtonElement {
 }
 
 async function submit(form: ContactForm, videoId: string, answers: Answers, signal: AbortSignal): Promise<Submission> {
-  try {
-    const response = await fetch(`/v2/contact-form/${encodeURIComponent(form.id)}/submission`, {
+  const send = (video: { video_id?: string }) =>
+    fetch(`/v2/contact-form/${encodeURIComponent(form.id)}/submission`, {
       method: 'POST',
       headers: { accept: 'application/json', 'content-type': 'application/json' },
       body: JSON.stringify({
+        ...video,
         email: answers.email,
-        video_id: videoId,
         ...(form.hasName && { name: answers.name }),
         ...(form.hasCompany && { company_name: answers.company }),
         ...(form.hasConsent && { opt_in: answers.consent ? 1 : 0 }),
       }),
       signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
     })
+  try {
+    let response = await send({ video_id: videoId })
+    // Guests cannot name a private video, which this viewer watches with a token.
+    if (response.status === 404 && (await readProblem(response, 'code')) === 'video_not_found') response = await send({})
     if (response.ok) return 'sent'
     // The form was deleted after the page was loaded, so the viewer need not fill it in.
     if (response.status === 404) return 'sent'
     if (response.status === 429) return { failure: 'tooManyAttempts' }
     if (response.status >= 500) return { failure: 'serverUnreachable' }
-    return { failure: 'formRejected', detail: asText(asObject(await response.json().catch(() => ({})))['detail']) }
+    return { failure: 'formRejected', detail: await readProblem(response, 'detail') }
   } catch {
     return { failure: 'serverUnreachable' }
   }
+}
+
+/** Returns a field of a problem document, or an empty text. */
+async function readProblem(response: Response, field: 'code' | 'detail'): Promise<string> {
+  return asText(asObject(await response.json().catch(() => ({})))[field])
 }
 
 /** Returns whether this browser has submitted the form. */

@@ -1,3 +1,4 @@
+import { t } from 'media-chrome/dist/utils/i18n.js'
 import { focusInPlayer } from '../dom/focus-in-player.ts'
 import { requireElement } from '../dom/require-element.ts'
 import { text } from '../language/text.ts'
@@ -14,9 +15,9 @@ const MIN_RATE = 0.25
 
 /**
  * Connects the control bar of media-chrome with keys, pointers and the parts that media-chrome does
- * not have, until the signal aborts. `refresh` shows the choices of the current playback.
+ * not have, until the signal aborts. Keys are read from `keyTarget`. `refresh` shows the choices of the current playback.
  */
-export function wireControls(shell: PlayerShell, signal: AbortSignal): { refresh: () => void } {
+export function wireControls(shell: PlayerShell, keyTarget: Window | HTMLElement, signal: AbortSignal): { refresh: () => void } {
   const { frame, controller, video, source } = shell
   const request = (type: string) => controller.dispatchEvent(new CustomEvent(type))
   const sheet = createShortcutSheet(frame, signal)
@@ -39,7 +40,8 @@ export function wireControls(shell: PlayerShell, signal: AbortSignal): { refresh
     },
     showShortcuts: () => sheet.toggle(),
   }
-  window.addEventListener('keydown', createPlayerKeys(shell, actions), { signal })
+  const onKey = createPlayerKeys(shell, actions)
+  keyTarget.addEventListener('keydown', (event) => event instanceof KeyboardEvent && onKey(event), { signal })
   wirePointers(shell, actions, signal)
   followVideo(shell, signal)
   showChapter(shell, signal)
@@ -68,6 +70,7 @@ function followVideo({ frame, video, source }: PlayerShell, signal: AbortSignal)
     const playable = Number.isFinite(video.duration) ? video.duration : 0
     seek.style.setProperty('--playable', `${duration > 0 ? (100 * playable) / duration : 0}%`)
     frame.dataset['playing'] = String(!video.paused)
+    const hadEnded = frame.dataset['ended'] === 'true'
     frame.dataset['ended'] = String(video.ended)
     frame.dataset['muted'] = String(video.muted || video.volume === 0)
     if (!video.paused && frame.dataset['started'] !== 'true') {
@@ -79,6 +82,9 @@ function followVideo({ frame, video, source }: PlayerShell, signal: AbortSignal)
     if (video.ended) {
       frame.dataset['started'] = 'false'
       for (const button of playButtons) button.setAttribute('aria-label', text('replay'))
+    } else if (hadEnded) {
+      // A seek back from the end does not change whether the video is paused, so media-chrome keeps the label.
+      for (const button of playButtons) button.setAttribute('aria-label', t(video.paused ? 'play' : 'pause'))
     }
     // The browser pauses a video that it cannot load any further.
     frame.dataset['waiting'] = String(video.error !== null || (!video.paused && video.readyState < video.HAVE_FUTURE_DATA))

@@ -1,4 +1,4 @@
-import { trackView } from '../analytics/track-view.ts'
+import { trackView, untrackedView } from '../analytics/track-view.ts'
 import { readOverlays } from '../overlay/overlay.ts'
 import { showOverlays } from '../overlay/overlay-cards.ts'
 import { readTimeFragment, replaceToken, withToken } from '../page/page-address.ts'
@@ -41,6 +41,12 @@ export interface PlayOptions {
   showsSlides: boolean
   captionPreference: CaptionPreference
   part: PlayedPart
+  /** Position in seconds at which playback starts. Undefined: the start of `part`. */
+  resumeSeconds?: number | undefined
+  /** See `TrackedView`. */
+  isReplay?: boolean
+  /** See `VitascopePlayer`. */
+  isInPage?: boolean
   /** Called when the video cannot be played any more, so that the page requests its state again. */
   onUnplayable: () => void
   /** Shows a message instead of the video. */
@@ -55,7 +61,7 @@ const VERDICT_TTL_MS = 5_000
  * the URL of the storyboard, without a token.
  */
 export function playVideo(options: PlayOptions, signal: AbortSignal): { setStoryboard: (storyboard: string) => void } {
-  const { shell, videoId, shouldAutoplay, captionPreference, onUnplayable, onMessage } = options
+  const { shell, videoId, shouldAutoplay, captionPreference, isReplay = false, isInPage = false, onUnplayable, onMessage } = options
   const { video } = shell
   const toMediaUrl = (media: string) => withToken(media, options.token(), location.href)
   let record = options.record
@@ -80,16 +86,16 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { setStory
     void showSlides(slideOptions, signal)
   }
   video.poster = toMediaUrl(record.poster)
-  if (shouldAutoplay) video.addEventListener('canplay', () => void startAutoplay(video), { once: true, signal })
   const setStoryboard = wireSeekPreview(shell, { recovery, toMediaUrl }, signal)
-  const viewTracker = trackView(
-    { video, videoId, getLanguage: () => playback?.getAudioLanguage() || record.language, shouldAutoplay },
-    signal,
-  )
+  const getLanguage = () => playback?.getAudioLanguage() || record.language
+  const viewTracker = isInPage ? untrackedView : trackView({ video, videoId, getLanguage, shouldAutoplay, isReplay }, signal)
+  if (shouldAutoplay) {
+    video.addEventListener('canplay', () => void startAutoplay(video, viewTracker.onAutoplayRejected), { once: true, signal })
+  }
   shell.source.chapters = record.chapters
-  const controls = wireControls(shell, signal)
+  const controls = wireControls(shell, isInPage ? shell.frame : window, signal)
   keepToPart(video, options.part, signal)
-  seekByFragment(video, signal)
+  seekByFragment(shell, signal)
   keepMoving(video, signal)
 
   signal.addEventListener('abort', () => {
@@ -170,7 +176,7 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { setStory
     onRejection: shareResult(VERDICT_TTL_MS, checkRejection),
   }
 
-  const { start: startSeconds } = options.part
+  const startSeconds = options.resumeSeconds ?? options.part.start
   start(startSeconds > 0 ? { seconds: startSeconds, rate: 1, isPlaying: false } : undefined)
   return { setStoryboard }
 }
@@ -182,10 +188,10 @@ function toFailureMessage(failure: PlaybackFailure, video: HTMLVideoElement): Ex
 }
 
 /** Seeks when a link of the page changes `#t=`. */
-function seekByFragment(video: HTMLVideoElement, signal: AbortSignal): void {
+function seekByFragment({ frame, video }: PlayerShell, signal: AbortSignal): void {
   const seek = () => {
     const [seconds] = readTimeFragment(location.hash)
-    if (seconds !== undefined) video.currentTime = seconds
+    if (seconds !== undefined && frame.dataset['roll'] === undefined) video.currentTime = seconds
   }
   window.addEventListener('hashchange', seek, { signal })
 }
@@ -224,14 +230,19 @@ function shareResult(milliseconds: number, checkRejection: () => Promise<Rejecti
 
 /**
  * Starts playback. Many browsers allow only muted playback until the viewer interacts with the
- * page.
+ * page. Calls `onRejected` if they do not allow that either.
  */
-async function startAutoplay(video: HTMLVideoElement): Promise<void> {
+async function startAutoplay(video: HTMLVideoElement, onRejected: () => void): Promise<void> {
   try {
     await video.play()
   } catch (error) {
     if (!(error instanceof DOMException) || error.name !== 'NotAllowedError') return
+    const wasMuted = video.muted
     video.muted = true
-    await video.play().catch(() => {})
+    await video.play().catch(() => {
+      // The viewer starts the video, with sound.
+      video.muted = wasMuted
+      onRejected()
+    })
   }
 }

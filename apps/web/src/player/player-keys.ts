@@ -6,7 +6,7 @@ const VOLUME_STEP = 0.05
 const RATE_STEP = 0.25
 
 /**
- * Returns the listener for keys anywhere in the page, which has only one player. Keys that the
+ * Returns the listener for keys anywhere in the page, or in the player if the page has other content. Keys that the
  * focused element uses itself are ignored.
  */
 export function createPlayerKeys(
@@ -66,7 +66,7 @@ function isUsedByFocus(path: readonly Element[], key: string): boolean {
   if (target.matches('select, textarea, input:not([type=range]), [contenteditable]')) return true
   const isIn = (selector: string) => path.some((element) => element.matches(selector))
   if (isIn('media-settings-menu, dialog')) return true
-  if (key === ' ' || key === 'Enter') return isIn('a, button, [role=button]')
+  if (key === ' ' || key === 'Enter') return isIn('a, button, summary, [role=button], [role=switch]')
   const isMoveKey = key.startsWith('Arrow') || key === 'Home' || key === 'End'
   // Arrow keys change the volume slider, scroll cards with long texts, and move in lists.
   return isMoveKey && isIn('media-volume-range, .overlay, .list, .slide-list')

@@ -27,7 +27,8 @@ export function wirePointers({ frame, controller, video }: PlayerShell, actions:
     const side = findSide(clientX)
     const isSecond = lastTap !== undefined && timeStamp - lastTap.at < 2 * DOUBLE_CLICK_MS && lastTap.side === side && side !== 0
     lastTap = { at: timeStamp, side }
-    if (!isSecond) return
+    // The videos before and after the video cannot be skipped.
+    if (!isSecond || frame.dataset['roll'] !== undefined) return
     actions.seekTo(video.currentTime + side * LETTER_SECONDS)
     showSeekSign(frame, side)
   }

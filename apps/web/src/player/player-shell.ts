@@ -96,6 +96,11 @@ export function buildShell(root: ShadowRoot): PlayerShell {
   controller.fullscreenElement = frame
   controller.mediaStore = createPlayerStore(video, frame, source)
   setLabels(root)
+  const show = (part: 'video' | 'notice') => {
+    if (frame.dataset['shows'] === part) return
+    frame.dataset['shows'] = part
+    source.onChange.dispatchEvent(new Event('change'))
+  }
   const title = requireElement(root, '.title', HTMLElement)
   const badge = requireElement(root, '.badge', HTMLElement)
   return {
@@ -104,10 +109,8 @@ export function buildShell(root: ShadowRoot): PlayerShell {
     video,
     source,
     setTitle: (text) => setText(title, text),
-    showNotice: createNotice(frame),
-    showVideo() {
-      frame.dataset['shows'] = 'video'
-    },
+    showNotice: createNotice(frame, show),
+    showVideo: () => show('video'),
     showBadge(text) {
       badge.hidden = text === ''
       setText(badge, text)
@@ -128,7 +131,7 @@ function setLabels(root: ShadowRoot): void {
   back?.replaceWith(...back.querySelectorAll('slot[name=title]'))
 }
 
-function createNotice(frame: HTMLElement): PlayerShell['showNotice'] {
+function createNotice(frame: HTMLElement, show: (part: 'notice') => void): PlayerShell['showNotice'] {
   const sign = requireElement(frame, '.sign', SVGElement)
   const heading = requireElement(frame, '.notice h1', HTMLElement)
   const detail = requireElement(frame, '.notice p', HTMLElement)
@@ -138,7 +141,7 @@ function createNotice(frame: HTMLElement): PlayerShell['showNotice'] {
   bar.setAttribute('aria-label', text('encodingProgress'))
   retryButton.textContent = text('retry')
   return (head, words, { icon: iconName, progress, retry } = {}) => {
-    frame.dataset['shows'] = 'notice'
+    show('notice')
     setText(heading, head)
     setText(detail, words)
     sign.toggleAttribute('hidden', iconName === undefined)

@@ -4,7 +4,7 @@ import { toPageState } from '../video/page-state.ts'
 import { type PlayOptions, playVideo } from './play-video.ts'
 import type { PlayerShell } from './player-shell.ts'
 
-export interface RollOptions extends Pick<PlayOptions, 'captionPreference'> {
+export interface RollOptions extends Pick<PlayOptions, 'captionPreference' | 'isInPage'> {
   shell: PlayerShell
   /** Ids of videos, which are played in this order. */
   videoIds: readonly string[]
@@ -33,7 +33,7 @@ export async function playRolls(options: RollOptions, signal: AbortSignal): Prom
     const done = waitForEnd(shell.video, rollSignal)
     playVideo(
       {
-        ...{ shell, record, videoId, captionPreference: options.captionPreference },
+        ...{ shell, record, videoId, captionPreference: options.captionPreference, isInPage: options.isInPage ?? false },
         token: () => undefined,
         shouldAutoplay: hasPlayed || options.shouldAutoplay,
         showsSlides: false,

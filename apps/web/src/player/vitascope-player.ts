@@ -37,6 +37,11 @@ export class VitascopePlayer extends HTMLElement {
   presentation = false
   /** Design of the controls. Without one, the theme of the video selects it. */
   skin: Skin | undefined
+  /**
+   * The page has other content. The player uses keys only while it has the focus, does not set the title of the page, and
+   * does not count its views.
+   */
+  isInPage = false
   /** Part of the video that is played, and whether it is repeated. */
   playedPart: PlayedPart = { start: 0, end: undefined, loop: false }
   /** Result that is known without a request. */
@@ -56,6 +61,8 @@ export class VitascopePlayer extends HTMLElement {
   onCard: (message: string) => void = () => {}
   /** Token that the viewer got for the password of the video. */
   #accessToken: string | undefined
+  /** Position at which the video continues, if it was opened again. */
+  #resumeSeconds: number | undefined
   #record: VideoRecord | undefined
   /** Video of `#record`. While another video is loaded, its record is not known yet. */
   #recordId = ''
@@ -91,6 +98,10 @@ export class VitascopePlayer extends HTMLElement {
       load: (videoId, { token, autoplay }) => {
         this.token = token
         this.#isLoadedByPage = true
+        // These are of the first video only.
+        this.knownResult = undefined
+        this.firstResult = undefined
+        this.playedPart = { start: 0, end: undefined, loop: this.playedPart.loop }
         this.open(videoId, autoplay)
       },
     })
@@ -124,12 +135,23 @@ export class VitascopePlayer extends HTMLElement {
     this.#stop = new AbortController()
     this.#endPlayback = () => {}
     this.#accessToken = undefined
+    this.#resumeSeconds = undefined
+    this.#shell.frame.dataset['started'] = 'false'
     this.#shell.showBadge('')
     // Videos that were played before this one may have been interrupted.
     delete this.#shell.frame.dataset['roll']
     this.card = ''
     this.#setWaiting(false)
     void this.#follow(this.#shell, this.#stop.signal)
+  }
+
+  /** Opens the same video again, at the same position. The last password of the viewer, if it still fits, is used again. */
+  #reopen(): void {
+    if (!this.#shell) return
+    const { video } = this.#shell
+    const [position, isPlaying] = [video.currentTime, !video.paused]
+    this.open(this.videoId, isPlaying)
+    this.#resumeSeconds = position
   }
 
   disconnectedCallback(): void {
@@ -143,7 +165,7 @@ export class VitascopePlayer extends HTMLElement {
     let isPlaying = false
     let pollNow = new AbortController()
     while (!signal.aborted) {
-      const denied = this.#isLoadedByPage && !isPlaying ? await checkEmbedder(this.videoId, this.token, readEmbedder(), signal) : undefined
+      const denied = this.#isLoadedByPage && !isPlaying ? await this.#checkEmbedder(shell, signal) : undefined
       const firstResult = this.firstResult
       this.firstResult = undefined
       const result = denied ?? this.knownResult ?? (await (firstResult ?? fetchVideo(this.videoId, signal, this.#currentToken())))
@@ -154,7 +176,7 @@ export class VitascopePlayer extends HTMLElement {
       if ('record' in result) {
         this.#record = result.record
         this.#recordId = this.videoId
-        setTitle(shell, title)
+        this.#setTitle(shell, title)
       }
       shell.frame.dataset['skin'] = this.skin ?? ('record' in result ? readSkin(result.record.skin) : undefined) ?? 'akita'
       this.#showLook()
@@ -193,6 +215,14 @@ export class VitascopePlayer extends HTMLElement {
     }
   }
 
+  #checkEmbedder(shell: PlayerShell, signal: AbortSignal): Promise<VideoResult | undefined> {
+    const showOutage = () => {
+      const state = toPageState({ unreachable: true }, this.token !== undefined)
+      if (state.kind === 'message') this.#showCard(shell, state, '')
+    }
+    return checkEmbedder(this.videoId, this.token, readEmbedder(), signal, showOutage)
+  }
+
   /**
    * Shows the contact form and plays the videos before this one. Returns undefined if the signal
    * aborts first.
@@ -224,6 +254,7 @@ export class VitascopePlayer extends HTMLElement {
     return playRolls(
       {
         ...{ shell, kind, shouldAutoplay, captionPreference: this.#captionPreference, showTimer: rolls.showTimer },
+        isInPage: this.isInPage,
         videoIds: rolls[kind].filter((videoId) => videoId !== this.videoId),
         poster: kind === 'pre' ? withToken(record.poster, this.#currentToken(), location.href) : '',
       },
@@ -238,13 +269,19 @@ export class VitascopePlayer extends HTMLElement {
       await this.#playRolls(shell, 'post', record, true, signal)
       if (signal.aborted) return
       // The video can be played again.
-      this.#play(shell, record, false, signal)
+      this.#play(shell, record, false, signal, true)
     }
     this.dispatchEvent(new Event('ended'))
   }
 
+  #setTitle(shell: PlayerShell, title: string): void {
+    shell.setTitle(title)
+    if (!this.isInPage) document.title = title || text('video')
+  }
+
   #showCard(shell: PlayerShell, state: CardState, title: string, retry?: () => void): void {
     showCard(shell, state, title, retry)
+    if (!this.isInPage && title === '' && isFinal(state)) setErrorTitle(state)
     this.#setWaiting(true)
     if (state.kind !== 'message') return
     this.card = `${state.heading}. ${state.detail}`
@@ -265,10 +302,13 @@ export class VitascopePlayer extends HTMLElement {
 
   #keepAccess(access: AccessToken, signal: AbortSignal): void {
     this.#accessToken = access.token
-    void keepAccess(this.videoId, access, (token) => (this.#accessToken = token), signal)
+    const onRenewed = (token: string) => {
+      this.#accessToken = token
+    }
+    void keepAccess(this.videoId, access, { onRenewed, onLost: () => this.#reopen() }, signal)
   }
 
-  #play(shell: PlayerShell, record: VideoRecord, shouldAutoplay: boolean, signal: AbortSignal): void {
+  #play(shell: PlayerShell, record: VideoRecord, shouldAutoplay: boolean, signal: AbortSignal, isReplay = false): void {
     this.#setWaiting(false)
     // The controls and the views of this video end before another video is played after it.
     const end = new AbortController()
@@ -282,7 +322,7 @@ export class VitascopePlayer extends HTMLElement {
         shouldAutoplay,
         showsSlides: this.presentation,
         captionPreference: this.#captionPreference,
-        part: this.playedPart,
+        ...{ part: this.playedPart, resumeSeconds: this.#resumeSeconds, isReplay, isInPage: this.isInPage },
         onUnplayable: () => this.open(this.videoId, this.autoplay),
         onMessage: (state, retry) => this.#showCard(shell, state, record.title, retry),
       },
@@ -336,10 +376,8 @@ function showCard(shell: PlayerShell, state: CardState, title: string, retry?: (
     return
   }
   shell.showNotice(state.heading, state.detail, extras)
-  if (!state.canRetry) document.title = text(state.icon === 'locked' ? 'titleProtected' : 'titleNotAvailable')
 }
 
-function setTitle(shell: PlayerShell, title: string): void {
-  shell.setTitle(title)
-  document.title = title || text('video')
+function setErrorTitle(state: CardState): void {
+  document.title = text(state.kind === 'message' && state.icon === 'locked' ? 'titleProtected' : 'titleNotAvailable')
 }

@@ -96,6 +96,8 @@ export class VitascopePlaylist extends HTMLElement {
       current = index
       update()
       document.title = entry.title
+      // The page that embeds the playlist may have loaded another video with a token of its own.
+      this.player.token = token
       this.player.open(entry.videoId, true)
     }
     const moves = { previous: () => openEntry(current - 1), next: () => openEntry(current + 1) }

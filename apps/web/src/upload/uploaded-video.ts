@@ -62,5 +62,6 @@ export function createPlayer(videoId: string): HTMLElement {
   if (!customElements.get('vitascope-player')) customElements.define('vitascope-player', VitascopePlayer)
   const player = new VitascopePlayer()
   player.videoId = videoId
+  player.isInPage = true
   return player
 }

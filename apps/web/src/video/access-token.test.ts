@@ -36,7 +36,11 @@ test('a token is exchanged five minutes before it expires, again after an outage
     () => Response.json({ code: 'password_wrong' }, { status: 403 }),
   ]
   const renewed: string[] = []
-  const ended = keepAccess('42', first(), (token) => renewed.push(token), new AbortController().signal)
+  let isLost = false
+  const onLost = () => {
+    isLost = true
+  }
+  const ended = keepAccess('42', first(), { onRenewed: (token) => renewed.push(token), onLost }, new AbortController().signal)
   await jest.advanceTimersByTimeAsync(10 * MINUTE_MS - 1)
   expect(sent).toEqual([])
   await jest.advanceTimersByTimeAsync(1)
@@ -48,7 +52,7 @@ test('a token is exchanged five minutes before it expires, again after an outage
   ])
   await jest.advanceTimersByTimeAsync(10 * MINUTE_MS)
   await ended
-  expect(sent).toHaveLength(4)
+  expect([sent.length, isLost]).toEqual([4, true])
 })
 
 test.each([60, -60])('the exchange happens in time although the clock of the viewer is wrong by %d minutes', async (minutes) => {
@@ -56,7 +60,8 @@ test.each([60, -60])('the exchange happens in time although the clock of the vie
   const stop = new AbortController()
   const renewed: string[] = []
   const access = { token: 'a', expiresMs: Date.now() + (15 + minutes) * MINUTE_MS }
-  const ended = keepAccess('42', access, (token) => renewed.push(token), stop.signal)
+  const listeners = { onRenewed: (token: string) => renewed.push(token), onLost: () => {} }
+  const ended = keepAccess('42', access, listeners, stop.signal)
   await jest.advanceTimersByTimeAsync(10 * MINUTE_MS)
   stop.abort()
   await ended

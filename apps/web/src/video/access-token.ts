@@ -44,13 +44,13 @@ export async function requestAccess(
 }
 
 /**
- * Exchanges the token before it expires, until the signal aborts or the server rejects it, and
- * passes each new token on.
+ * Exchanges the token before it expires, until the signal aborts, and passes each new token on. Ends with a call of
+ * `onLost` if the server rejects the token, for example because the device was asleep until it had expired.
  */
 export async function keepAccess(
   videoId: string,
   first: AccessToken,
-  onRenewed: (token: string) => void,
+  { onRenewed, onLost }: { onRenewed: (token: string) => void; onLost: () => void },
   signal: AbortSignal,
 ): Promise<void> {
   let { token } = first
@@ -59,7 +59,7 @@ export async function keepAccess(
     await pause(waitMs, signal)
     if (signal.aborted) return
     const renewed = await requestAccess(videoId, { token }, signal)
-    if (renewed === 'wrong') return
+    if (renewed === 'wrong') return signal.aborted ? undefined : onLost()
     if (typeof renewed === 'string') waitMs = RETRY_MS
     else {
       token = renewed.token
