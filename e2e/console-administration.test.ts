@@ -158,6 +158,14 @@ describeInBrowser('the console', () => {
     const [form] = await ok(api.get<Record<string, string>[]>('/contact-form'))
     expect(form).toMatchObject({ reference: 'Tickets', capture_opt_in: '1', opt_in_message: 'You may send me news.' })
 
+    await page.getByRole('button', { name: 'Create a similar form' }).click()
+    await dialog.getByLabel('Internal name').fill('Concerts')
+    await dialog.getByRole('button', { name: 'Create a form' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const forms = await ok(api.get<Record<string, string>[]>('/contact-form'))
+    const { capture_opt_in, opt_in_message, primary_text, button_text } = form ?? {}
+    expect(forms[1]).toMatchObject({ ...{ reference: 'Concerts', capture_opt_in, opt_in_message }, primary_text, button_text })
+
     await open(`videos/${videoIds[0]}?tab=sharing`)
     const tab = page.getByRole('tabpanel')
     await tab.getByRole('combobox', { name: 'Contact form' }).click()
@@ -298,6 +306,18 @@ describeInBrowser('the console', () => {
     expect((await api.get(`/folder/${id}/video`)).body).toMatchObject({ contents: [] })
   }, 60_000)
 
+  test('a list of many playlists has a search and pages', async () => {
+    const playlist = (number: number) => api.post(`/playlist/create/${tenant.organisationId}`, { title: `Series ${number}.` })
+    for (let number = 1; number <= 51; number++) await ok(playlist(number))
+    await open('playlists')
+    await page.getByRole('button', { name: 'Page 2' }).click()
+    await page.getByRole('link', { name: 'Series 51.' }).waitFor()
+    await page.getByLabel('Title or description').fill('series 7.')
+    await page.getByRole('link', { name: 'Series 7.' }).waitFor()
+    expect(await page.getByRole('link', { name: /^Series/ }).count()).toBe(1)
+    await checkState(page, 'console-many-playlists')
+  }, 60_000)
+
   test('a folder is renamed and deleted, and its videos stay', async () => {
     const { id } = await ok(api.post<{ id: string }>('/folder', { name: 'Drafts', organisation_id: tenant.organisationId }))
     await ok(api.post(`/folder/${id}/video/${videoIds[0]}/add`))
@@ -342,17 +362,17 @@ describeInBrowser('the console', () => {
     await open('videos')
     await page.getByRole('button', { name: 'Upload videos' }).first().click()
     const addresses = page.getByLabel('Addresses of videos, one per line')
-    await addresses.fill(`ftp://example.org/a\n${sources.url}/small.mp4?again`)
+    await addresses.fill(`ftp://example.org/a\nno address\n${sources.url}/small.mp4?again`)
     await clickOutside()
     expect(await addresses.inputValue()).toContain('ftp://example.org/a')
     await page.getByRole('button', { name: 'Fetch' }).click()
-    await page.getByText(/^ftp:\/\/example\.org\/a: /).waitFor()
-    expect(await addresses.inputValue()).toBe('ftp://example.org/a')
+    for (const rejected of [/^ftp:\/\/example\.org\/a: /, /^no address: /]) await page.getByText(rejected).waitFor()
+    expect(await addresses.inputValue()).toBe('ftp://example.org/a\nno address')
   }, 60_000)
 
   test('addresses of videos stay when files are selected', async () => {
     await page.locator('input[type=file]').setInputFiles(join(folder, 'small.mp4'))
     await page.getByRole('region', { name: 'Uploads' }).getByText('Ready').waitFor({ timeout: 60_000 })
-    expect(await page.getByLabel('Addresses of videos, one per line').inputValue()).toBe('ftp://example.org/a')
+    expect(await page.getByLabel('Addresses of videos, one per line').inputValue()).toBe('ftp://example.org/a\nno address')
   }, 90_000)
 })

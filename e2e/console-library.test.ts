@@ -288,6 +288,7 @@ describeInBrowser('the console', () => {
     await page.getByLabel('Category').fill('Culture')
     await page.waitForLoadState('networkidle')
     await page.context().setOffline(true)
+    await page.getByText('Vitascope does not answer').waitFor()
     await page.getByRole('button', { name: 'Save', exact: true }).first().click()
     await page
       .getByRole('alert')
@@ -295,6 +296,7 @@ describeInBrowser('the console', () => {
       .waitFor({ timeout: extendTimeout(60_000) })
     expect(await page.getByLabel('Category').inputValue()).toBe('Culture')
     await page.context().setOffline(false)
+    await page.getByText('Vitascope does not answer').waitFor({ state: 'detached' })
     await save(page)
     expect(await readFirstVideo(api)).toMatchObject({ category: 'Culture' })
   }, 120_000)

@@ -175,7 +175,7 @@ describeInBrowser('the pages of the console for administrators', () => {
     const endless = await upload(api, tenant.organisationId, `${sources.url}/endless.mp4`)
     await page.getByRole('link', { name: 'System' }).click()
     await page.getByRole('link', { name: 'Jobs' }).click()
-    const row = (job: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name: `New video ${job}`, exact: true }) })
+    const row = (job: string) => page.getByRole('row').filter({ hasText: new RegExp(`Job ${job} of video `) })
     await row(missing.job_id).getByText('(4001)').waitFor()
     await row(endless.job_id).getByRole('button', { name: 'Stop' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
@@ -347,6 +347,25 @@ describeInBrowser('the pages of the console for administrators', () => {
     },
     90_000,
   )
+
+  test('the page of a video selects the organisation of the video, and its lists leave it with the filters', async () => {
+    const other = await createTenant(platform.system)
+    const { id } = await upload(platform.system, other.organisationId, `${sources.url}/missing.mp4`, { name: 'Elsewhere' })
+    await waitUntilSettled(platform.system, id)
+    await enter('system', `videos/${id}`)
+    // Jobs are read for the selected organisation only.
+    await page.getByRole('alert').filter({ hasText: 'The last encoding job failed' }).waitFor()
+    await page.getByRole('combobox', { name: 'Organisation' }).click()
+    await page.getByRole('option', { name: 'Second Home' }).click()
+    await page.getByRole('heading', { name: 'Videos' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/console/videos')
+    await page.getByText('There are no videos yet').waitFor()
+
+    await page.goto(`${platform.url}/console/system/audit`)
+    await page.getByLabel('Id of the user').fill('ada@example.org')
+    await page.getByText('A number, such as 42').waitFor()
+    expect(await page.getByRole('row').count()).toBe(0)
+  }, 90_000)
 
   test('a user of an organisation that was deactivated gets the sign-in page, on which another user signs in', async () => {
     const { body } = await platform.system.post<{ organisation_id: string }>('/organisation', { name: 'Third House' })

@@ -70,7 +70,7 @@ export async function checkWorkersPage({ page, url, organisationId }: Omit<OpenS
   // The figures of the last successful check stay.
   const problem = { type: 'about:blank', title: 'Internal error', status: 500, code: 'internal', detail: 'a fault of this test' }
   await page.route(/\/v2\/worker/, (route) => route.fulfill({ status: 500, json: { ...problem, request_id: 'r' } }))
-  await page.getByText('These figures are not up to date').first().waitFor()
+  await page.getByText('What this page shows is not up to date').first().waitFor()
   await row('worker-1').getByText('Encode chunk 4').waitFor()
   await page.reload()
   await page.getByText('a fault of this test').first().waitFor()
@@ -134,13 +134,13 @@ export async function checkStoragePage({ page, url, system, organisationId }: Op
   const problem = { type: 'about:blank', title: 'Internal error', status: 500, code: 'internal', detail: 'a fault of this test' }
   await page.route('**/v2/organisation/93/usage', (route) => route.fulfill({ status: 500, json: { ...problem, request_id: 'r' } }))
   await page.getByRole('button', { name: 'Refresh' }).click()
-  await page.getByText('These figures are not up to date').waitFor()
+  await page.getByText('What this page shows is not up to date').waitFor()
   await figure('Stored').getByText('29.3 GB').waitFor()
   await page.unrouteAll()
 
   expect((await system.put(`/organisation/${organisationId}`, { quota: { bytes: 1_000 } })).status).toBe(200)
   await page.getByRole('button', { name: 'Refresh' }).click()
-  await page.getByText('These figures are not up to date').waitFor({ state: 'detached' })
+  await page.getByText('What this page shows is not up to date').waitFor({ state: 'detached' })
   await page.getByLabel('Name or id').fill(organisationId)
   await first.getByText('of 1 kB').waitFor()
   await first.getByRole('button', { name: /^Edit: / }).click()

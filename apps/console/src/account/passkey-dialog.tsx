@@ -1,10 +1,10 @@
-import { Button, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
 import { ErrorAlert } from '../layout/error-alert.tsx'
-import { useReturnFocus } from '../layout/use-return-focus.ts'
+import { FormDialog } from '../layout/form-dialog.tsx'
 
 interface Props {
   title: string
@@ -21,7 +21,6 @@ interface Props {
 export function PasskeyDialog({ title, submit, name: present, save, onSaved, close }: Props) {
   const { t } = useTranslation()
   const [name, setName] = useState(present ?? '')
-  useReturnFocus()
   const store = useMutation({
     mutationFn: async () => {
       await save(name)
@@ -35,7 +34,7 @@ export function PasskeyDialog({ title, submit, name: present, save, onSaved, clo
   }
   const nameError = fieldMessage(store.error, 'name')
   return (
-    <Modal opened onClose={close} title={title} centered closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <FormDialog title={title} isChanged={name !== (present ?? '')} close={close}>
       <form onSubmit={send}>
         <Stack>
           <ErrorAlert error={nameError === undefined && store.error} />
@@ -55,6 +54,6 @@ export function PasskeyDialog({ title, submit, name: present, save, onSaved, clo
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

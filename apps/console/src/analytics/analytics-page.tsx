@@ -3,6 +3,7 @@ import { IconDownload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { toMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { QueryState } from '../layout/query-state.tsx'
@@ -21,7 +22,7 @@ addEnglish(analyticsTexts)
 const TOP_VIDEOS = 10
 const LIVE_INTERVAL_MS = 10_000
 
-/** Views of an organisation. */
+/** Page with the figures of all videos of an organisation. */
 export function AnalyticsPage() {
   const { t } = useTranslation()
   const { api, organisationId } = useSession()
@@ -39,12 +40,11 @@ export function AnalyticsPage() {
       const [views, viewers, perVideo] = await Promise.all([
         api.call('getViews', { path, query: period, signal }),
         api.call('listViewersByDay', { path, query: period, signal }),
-        api.call('listViewsByVideo', { path, query: { ...period, limit: 100 }, signal }),
+        api.call('listViewsByVideo', { path, query: { ...period, order: 'views', limit: TOP_VIDEOS }, signal }),
       ])
-      // An organisation has one such report at a time.
+      // The platform makes one detailed report of an organisation at a time.
       const perDay = await api.call('listViewsByDay', { path, query: { ...period, detailed: true }, signal })
-      const top = perVideo.toSorted((a, b) => b.player_loads - a.player_loads).slice(0, TOP_VIDEOS)
-      return { views, perDay, viewers, top: top.map(({ video_id, player_loads }) => ({ video_id, views: player_loads })) }
+      return { views, perDay, viewers, top: perVideo.map(({ video_id, player_loads }) => ({ video_id, views: player_loads })) }
     },
   })
   return (
@@ -71,7 +71,7 @@ export function AnalyticsPage() {
               <MinuteChart />
               <VideoRanking
                 title={t('analytics.liveVideos')}
-                empty={t('analytics.noneLive')}
+                empty={live.isError ? toMessage(live.error) : t(live.data ? 'analytics.noneLive' : 'common.loading')}
                 rows={live.data?.videos.slice(0, TOP_VIDEOS) ?? []}
               />
               <VideoRanking title={t('analytics.topVideos')} empty={t('analytics.none')} rows={top} />

@@ -96,11 +96,24 @@ function Values({ tab, rows }: { tab: Tab; rows: readonly Row[] }) {
   const nameOf = useValueName()
   const total = rows.reduce((sum, { player_loads }) => sum + player_loads, 0)
   if (total === 0) return <Text size="sm">{t('analytics.none')}</Text>
+  const others = rows.slice(MAX_ROWS)
+  const sum = (field: 'player_loads' | 'video_plays') => others.reduce((value, row) => value + row[field], 0)
+  const shown = [
+    ...rows.slice(0, MAX_ROWS).map((row) => ({ ...row, name: nameOf(tab, row.value) })),
+    ...(others.length === 0
+      ? []
+      : [
+          {
+            ...{ value: 'all others', name: t('analytics.others', { count: others.length }) },
+            ...{ player_loads: sum('player_loads'), video_plays: sum('video_plays') },
+          },
+        ]),
+  ]
   return (
     <ListTable columns={[t(`analytics.${tab}`), t('analytics.views'), t('analytics.plays'), t('analytics.share')]} minWidth={320}>
-      {rows.slice(0, MAX_ROWS).map(({ value, player_loads, video_plays }) => (
+      {shown.map(({ value, name, player_loads, video_plays }) => (
         <Table.Tr key={value}>
-          <Table.Td className="value-name">{nameOf(tab, value)}</Table.Td>
+          <Table.Td className="value-name">{name}</Table.Td>
           <Table.Td>{formatNumber(player_loads)}</Table.Td>
           <Table.Td>{formatNumber(video_plays)}</Table.Td>
           <Table.Td className="share-cell">

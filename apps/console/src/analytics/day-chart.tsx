@@ -1,5 +1,5 @@
 import 'uplot/dist/uPlot.min.css'
-import { Button, Group, SegmentedControl, Table, Title, useComputedColorScheme, useMantineTheme } from '@mantine/core'
+import { Button, Group, SegmentedControl, Table, Text, Title, useComputedColorScheme, useMantineTheme } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -62,6 +62,9 @@ export function DayChart({ rows, viewers, period }: Props) {
           </Button>
         </Group>
       </Group>
+      <Text size="sm" c="dimmed" mb="xs">
+        {t('analytics.utc')}
+      </Text>
       {isTable ? <DayTable days={days} /> : <Chart days={days} isTime={isTime} />}
     </section>
   )

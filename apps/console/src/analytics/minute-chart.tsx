@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Paper, Table, Text, Title } from '@mantine/core'
+import { Button, Group, Paper, Table, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -37,7 +37,6 @@ export function MinuteChart({ videoId }: { videoId?: string }) {
       <Text size="sm" c="dimmed" mb="sm">
         {t('analytics.minutesText')}
       </Text>
-      {minutes.isError && minutes.data && <Alert color="red" title={t('analytics.minutesOld')} role="alert" mb="sm" />}
       <QueryState query={minutes}>{(rows) => (isTable ? <MinuteTable rows={rows} /> : <Bars rows={rows} />)}</QueryState>
     </Paper>
   )

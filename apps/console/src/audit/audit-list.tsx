@@ -1,4 +1,4 @@
-import { Button, Center, Table } from '@mantine/core'
+import { Button, Center, Table, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { Vitascope } from '@vitascope/sdk'
@@ -16,8 +16,16 @@ export interface AuditFilter {
   object?: string
 }
 
-/** Writes that match a filter, the newest first. Empty texts of the filter match all. */
-export function AuditList({ api, filter, names }: { api: Vitascope; filter: AuditFilter; names?: ReadonlyMap<string, string> }) {
+interface Props {
+  api: Vitascope
+  /** Empty texts match all. */
+  filter: AuditFilter
+  /** Names of users by their ids. The id of another user is shown. */
+  names: ReadonlyMap<string, string>
+}
+
+/** Writes that match a filter, the newest first. */
+export function AuditList({ api, filter, names }: Props) {
   const { t } = useTranslation()
   const query = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== '')) as AuditFilter
   const entries = useInfiniteQuery({
@@ -40,13 +48,18 @@ export function AuditList({ api, filter, names }: { api: Vitascope; filter: Audi
           {rows.map(({ request_id, time, user_id, action, object: changed, address }) => (
             <Table.Tr key={`${request_id} ${action}`}>
               <Table.Td className="no-wrap">{formatTime(time)}</Table.Td>
-              <Table.Td>{names?.get(user_id) ?? user_id}</Table.Td>
+              <Table.Td>{names.get(user_id) || user_id}</Table.Td>
               <Table.Td className="code-text">{action}</Table.Td>
               <Table.Td className="code-text">{changed}</Table.Td>
               <Table.Td>{address}</Table.Td>
             </Table.Tr>
           ))}
         </ListTable>
+      )}
+      {entries.data && rows.length === 0 && entries.hasNextPage && (
+        <Text size="sm" ta="center" role="status">
+          {t('audit.noneSoFar')}
+        </Text>
       )}
       {entries.isError && <FailedState error={entries.error} retry={retry} />}
       {entries.hasNextPage && !entries.isError && (

@@ -1,11 +1,11 @@
 import { TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { AuditList } from './audit-list.tsx'
+import { useUserNames } from './use-user-names.ts'
 
 const FILTER_DELAY_MS = 300
 const MAX_PATH_LENGTH = 1_000
@@ -16,8 +16,7 @@ export function AuditPage() {
   const { api, organisationId } = useSession()
   const [path, setPath] = useState('')
   const [object] = useDebouncedValue(path.trim(), FILTER_DELAY_MS)
-  const users = useQuery({ queryKey: ['users', organisationId], queryFn: ({ signal }) => api.call('listUsers', { signal }) })
-  const names = new Map(users.data?.map(({ user_id, first_name, last_name }) => [user_id, `${first_name} ${last_name}`]))
+  const names = useUserNames(organisationId)
   return (
     <>
       <PageHeader title={t('audit.title')} note={t('audit.note')} />

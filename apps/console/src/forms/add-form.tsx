@@ -1,5 +1,6 @@
 import { Button, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Schemas } from '@vitascope/sdk'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
@@ -8,16 +9,20 @@ import { bindTexts } from '../layout/form-values.ts'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 
 const EMPTY = {
-  ...{ reference: '', primary_text: '', button_text: '', opt_in_message: '' },
+  ...{ reference: '', primary_text: '', secondary_text: '', button_text: '', opt_in_message: '' },
   ...{ capture_names: true, capture_company_name: false, capture_opt_in: false, gated: false },
 }
 
-/** Creates a contact form. */
-export function AddForm({ close }: { close: () => void }) {
+/**
+ * Creates a contact form. It begins with the values of `original`, if that is set: a form cannot be changed, because
+ * viewers have agreed to its text.
+ */
+export function AddForm({ original, close }: { original?: Schemas['ContactForm'] | undefined; close: () => void }) {
   const { t } = useTranslation()
   const { api, organisationId } = useSession()
   const queryClient = useQueryClient()
-  const [form, setForm] = useState(EMPTY)
+  const [initial] = useState(() => (original ? toValues(original) : EMPTY))
+  const [form, setForm] = useState(initial)
   const add = useMutation({
     mutationFn: () => {
       const opt_in_message = form.capture_opt_in ? form.opt_in_message : ''
@@ -41,7 +46,7 @@ export function AddForm({ close }: { close: () => void }) {
       setForm((before) => ({ ...before, [field]: checked })),
   })
   return (
-    <FormDialog title={t('forms.add')} isChanged={form !== EMPTY} close={close}>
+    <FormDialog title={t('forms.add')} isChanged={form !== initial} close={close}>
       <form onSubmit={submit}>
         <Stack>
           <TextInput
@@ -68,4 +73,15 @@ export function AddForm({ close }: { close: () => void }) {
       </form>
     </FormDialog>
   )
+}
+
+function toValues(form: Schemas['ContactForm']): typeof EMPTY {
+  const { reference, primary_text, secondary_text, button_text, opt_in_message } = form
+  return {
+    ...{ reference, primary_text, secondary_text, button_text, opt_in_message },
+    capture_names: form.capture_names === '1',
+    capture_company_name: form.capture_company_name === '1',
+    capture_opt_in: form.capture_opt_in === '1',
+    gated: form.gated === '1',
+  }
 }

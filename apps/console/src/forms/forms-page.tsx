@@ -4,6 +4,7 @@ import { IconForms, IconPlus } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
 import { useTranslation } from 'react-i18next'
+import { MAX_RECORDS } from '../api/max-records.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { lazyPart } from '../layout/lazy-part.tsx'
@@ -23,7 +24,10 @@ export function FormsPage() {
   const { t } = useTranslation()
   const { api, organisationId } = useSession()
   const [isAdding, { open, close }] = useDisclosure(false)
-  const forms = useQuery({ queryKey: ['forms', organisationId], queryFn: ({ signal }) => api.call('listContactForms', { signal }) })
+  const forms = useQuery({
+    queryKey: ['forms', organisationId],
+    queryFn: ({ signal }) => api.list('listContactForms', { signal }).toArray(MAX_RECORDS),
+  })
   return (
     <>
       <PageHeader title={t('forms.title')} note={t('forms.note')}>
@@ -54,6 +58,7 @@ function FormRow({ form }: { form: Schemas['ContactForm'] }) {
   const { api } = useSession()
   const queryClient = useQueryClient()
   const [isOpen, { toggle }] = useDisclosure(false)
+  const [isCopying, { open: startCopy, close: endCopy }] = useDisclosure(false)
   const remove = async () => {
     await api.call('deleteContactForm', { path: { contact_form_id: form.id } })
     await queryClient.invalidateQueries({ queryKey: ['forms'] })
@@ -70,6 +75,9 @@ function FormRow({ form }: { form: Schemas['ContactForm'] }) {
         <Button size="xs" variant="default" onClick={toggle} aria-expanded={isOpen}>
           {t('forms.submissions')}
         </Button>
+        <Button size="xs" variant="default" onClick={startCopy}>
+          {t('forms.copy')}
+        </Button>
         <ConfirmButton
           size="xs"
           title={t('forms.deleteTitle')}
@@ -81,6 +89,7 @@ function FormRow({ form }: { form: Schemas['ContactForm'] }) {
         </ConfirmButton>
       </Group>
       {isOpen && <Submissions formId={form.id} />}
+      {isCopying && <AddForm original={form} close={endCopy} />}
     </Paper>
   )
 }

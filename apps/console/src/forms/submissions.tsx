@@ -116,7 +116,7 @@ const SubmissionTable = memo(function SubmissionTable({ list, select }: TablePro
 })
 
 function toRows(list: readonly Submission[]): string[][] {
-  const header = ['time', 'email', 'name', 'company', 'consent', 'video_id']
+  const header = ['time_utc', 'email', 'name', 'company', 'consent', 'video_id']
   return [
     header,
     ...list.map(({ time_created, email, name, company_name, opt_in, video_id }) => [

@@ -41,5 +41,6 @@ test('a key expires at its time, and a key without permissions has no facts', ()
     ['vs_2', 'Newsroom', false],
     ['vs_3', '', false],
   ])
+  expect(records.map(({ hasFacts }) => hasFacts)).toEqual([true, true, false])
   expect(records[2]?.hasEverything).toBe(false)
 })

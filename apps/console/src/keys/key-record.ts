@@ -4,7 +4,8 @@ import { parseTime } from '../layout/format.ts'
 /** A key of the list. */
 export interface KeyRecord {
   key: string
-  /** Empty for a key without permissions, because the list has no facts of it. */
+  /** False for a key without permissions. The list then has no name and no times of it. */
+  hasFacts: boolean
   name: string
   /** Time of the API. Empty: the key does not expire. */
   expires: string
@@ -26,6 +27,7 @@ export function toKeyRecords(
     const [owned, expires] = [new Set(resources), facts?.expires ?? '']
     return {
       ...{ key, resources, expires, name: facts?.application_name ?? '', lastUsed: facts?.last_used ?? '' },
+      hasFacts: facts !== null,
       isExpired: expires !== '' && parseTime(expires) <= now,
       hasEverything: resources.length > 0 && grantable.every((name) => owned.has(name)),
     }

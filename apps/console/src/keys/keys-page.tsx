@@ -5,12 +5,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { MAX_OPTIONS } from '../api/max-records.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { formatTime } from '../layout/format.ts'
 import { ListTable } from '../layout/list-table.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
+import { useUsers } from '../people/use-users.ts'
 import { addEnglish } from '../translation/add-english.ts'
 import { keyTexts } from '../translation/english/keys.ts'
 import { AddKey } from './add-key.tsx'
@@ -26,10 +28,10 @@ const SHOWN_CHARACTERS = 8
 /** API keys of a user of the organisation. */
 export function KeysPage() {
   const { t } = useTranslation()
-  const { api, user, organisationId } = useSession()
+  const { user } = useSession()
   const [isAdding, { open, close }] = useDisclosure(false)
   const [selectedId, setSelectedId] = useState(user.user_id)
-  const users = useQuery({ queryKey: ['users', organisationId], queryFn: ({ signal }) => api.call('listUsers', { signal }) })
+  const users = useUsers()
   // The selected user may belong to another organisation than the one that is shown.
   const owner = users.data?.find(({ user_id }) => user_id === selectedId) ?? users.data?.[0]
   return (
@@ -55,6 +57,7 @@ export function KeysPage() {
                 value={owner.user_id}
                 allowDeselect={false}
                 searchable
+                limit={MAX_OPTIONS}
                 maw={320}
                 mb="lg"
                 onChange={(value) => value && setSelectedId(value)}
@@ -113,7 +116,7 @@ function KeyList({ owner }: { owner: Schemas['User'] }) {
 
 function KeyRow({ record, rotate, revoke }: { record: KeyRecord; rotate: () => void; revoke: () => Promise<void> }) {
   const { t } = useTranslation()
-  const { key, name, expires, isExpired, lastUsed, resources } = record
+  const { key, hasFacts, name, expires, isExpired, lastUsed, resources } = record
   return (
     <Table.Tr>
       <Table.Td>
@@ -125,9 +128,9 @@ function KeyRow({ record, rotate, revoke }: { record: KeyRecord; rotate: () => v
       <Table.Td>
         <KeyPermissions record={record} />
       </Table.Td>
-      <Table.Td className="no-wrap">{formatTime(lastUsed) || t('keys.neverUsed')}</Table.Td>
+      <Table.Td className="no-wrap">{hasFacts ? formatTime(lastUsed) || t('keys.neverUsed') : '–'}</Table.Td>
       <Table.Td className="no-wrap">
-        {formatTime(expires) || t('keys.never')}
+        {hasFacts ? formatTime(expires) || t('keys.never') : '–'}
         {isExpired && (
           <Badge color="red" variant="light" ml="xs">
             {t('keys.expired')}

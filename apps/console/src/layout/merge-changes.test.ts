@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { listConflicts, mergeChanges } from './merge-changes.ts'
+import { listChanges, listConflicts, mergeChanges } from './merge-changes.ts'
 
 const base = { title: 'a', tags: ['x'], language: 'en' }
 
@@ -29,4 +29,15 @@ test('lists are compared by position', () => {
   expect(listConflicts(['ONE', 'two', 'three'], lines, ['two', 'three'])).toEqual(['0'])
   expect(mergeChanges(['ONE', 'two', 'three'], lines, ['two', 'three'])).toEqual(['ONE', 'two', 'three'])
   expect(listConflicts(lines, lines, ['two', 'three'])).toEqual([])
+})
+
+test('added and removed items are stored, and conflict with every change of another person', () => {
+  const lines = ['one', 'two', 'three']
+  const added = ['one', 'new', 'two', 'three']
+  expect(listChanges(['one', 'two'], lines)).toEqual(['2'])
+  expect(listConflicts(added, lines, lines)).toEqual([])
+  expect(mergeChanges(added, lines, lines)).toEqual(added)
+  expect(listConflicts(added, lines, ['one', 'two', 'THREE'])).toEqual(['1', '2', '3'])
+  expect(listConflicts(added, lines, ['one', 'two', 'three', 'theirs'])).toEqual(['1', '2', '3'])
+  expect(mergeChanges(['one', 'two'], lines, ['one', 'two', 'THREE'])).toEqual(['one', 'two'])
 })

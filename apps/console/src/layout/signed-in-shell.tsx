@@ -30,19 +30,22 @@ import {
   IconVideo,
   IconWebhook,
 } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useCallback, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { guestClient, isSignedOut } from '../api/client.ts'
+import { MAX_OPTIONS } from '../api/max-records.ts'
 import { onSessionEnd } from '../api/query-client.ts'
 import { SessionProvider, storeSession, useSession, useSessionOfOtherTabs, useSessionQuery } from '../api/session.tsx'
 import icon from '../icon.svg'
+import { useOrganisationNames } from '../organisation/use-organisation-names.ts'
 import { LazySignInPage } from '../sign-in/lazy-sign-in-page.tsx'
 import { hasStoredUploads } from '../upload/stored-uploads.ts'
 import { UploadProvider, useUploads } from '../upload/upload-provider.tsx'
 import { lazyPart } from './lazy-part.tsx'
 import { notifyError } from './notify.ts'
+import { OutageAlert } from './outage-alert.tsx'
 import { FailedState } from './query-state.tsx'
 import { LeaveGuard, useMayLeave } from './unsaved-changes.tsx'
 
@@ -54,9 +57,12 @@ export function SignedInShell() {
   if (session.data === null) return <LazySignInPage />
   if (session.data === undefined) {
     return (
-      <Center h="100vh" role="status" aria-label={t('common.loading')}>
-        <Loader />
-      </Center>
+      <>
+        <OutageAlert />
+        <Center h="100vh" role="status" aria-label={t('common.loading')}>
+          <Loader />
+        </Center>
+      </>
     )
   }
   return (
@@ -103,6 +109,7 @@ function Shell() {
         <Navigation />
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
+        <OutageAlert />
         <Outlet />
       </AppShell.Main>
       <Uploads />
@@ -213,32 +220,34 @@ function ColourButton() {
 /** System users see the content of the organisation that they select. */
 function OrganisationSelect() {
   const { t } = useTranslation()
-  const { api, isSystem, organisationId, selectOrganisation } = useSession()
+  const { isSystem, organisationId, selectOrganisation } = useSession()
   const mayLeave = useMayLeave()
   const navigate = useNavigate()
   const path = useRouterState({ select: ({ location }) => location.pathname })
-  const { data } = useQuery({
-    queryKey: ['organisations'],
-    enabled: isSystem,
-    queryFn: ({ signal }) => api.call('listOrganisationNames', { signal }),
-  })
-  const organisations = Object.entries(data ?? {})
-  if (organisations.length < 2) return null
-  const select = (id: string | null) => {
+  const names = useOrganisationNames({ enabled: isSystem })
+  const organisations = Object.entries(names.data ?? {})
+  const isListed = names.data?.[organisationId] !== undefined
+  if (!names.data || (organisations.length < 2 && isListed)) return null
+  const select = async (id: string | null) => {
     if (id === null || id === organisationId || !mayLeave()) return
+    // The video, the playlist and the filters of this page are those of the organisation before.
+    const list = (['/videos', '/playlists'] as const).find((to) => path.startsWith(to))
+    if (list) await navigate({ to: list, search: {}, ignoreBlocker: true })
     selectOrganisation(id)
-    // The video or playlist of this page is one of the organisation before.
-    const list = (['/videos', '/playlists'] as const).find((to) => path.startsWith(`${to}/`))
-    if (list) void navigate({ to: list, ignoreBlocker: true })
   }
   return (
     <Select
       aria-label={t('navigation.organisation')}
-      data={organisations.map(([value, label]) => ({ value, label }))}
+      data={[
+        ...organisations.map(([value, label]) => ({ value, label })),
+        // An inactive organisation has no name here.
+        ...(isListed ? [] : [{ value: organisationId, label: t('navigation.organisationId', { id: organisationId }) }]),
+      ]}
       value={organisationId}
-      onChange={select}
+      onChange={(id) => void select(id)}
       allowDeselect={false}
       searchable
+      limit={MAX_OPTIONS}
       w={{ base: 108, sm: 220 }}
     />
   )

@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Modal, Paper, Stack, TagsInput, Text } from '@mantine/core'
+import { Button, Group, Menu, Paper, Stack, TagsInput, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
@@ -8,6 +8,7 @@ import { toMessage } from '../api/client.ts'
 import { deleteVideo, listDeletions } from '../api/delete-video.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { FormDialog } from '../layout/form-dialog.tsx'
 import { joinWords } from '../layout/form-values.ts'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { FolderDialog } from './folder-dialog.tsx'
@@ -114,32 +115,28 @@ export function BulkBar({ videos, folder, select }: Props) {
           {t('common.cancel')}
         </Button>
       </Group>
-      <Modal
-        opened={isTagging}
-        onClose={close}
-        title={t('library.addTags')}
-        centered
-        closeButtonProps={{ 'aria-label': t('common.close') }}
-      >
-        <Stack>
-          <TagsInput
-            label={t('video.tags')}
-            description={t('library.tagsHelp')}
-            value={tags}
-            onChange={(input) => setTags(input.map(joinWords))}
-            data-autofocus
-          />
-          <Button
-            onClick={() => {
-              if (tags.length === 0) return
-              close()
-              void changeAll(videos, ({ video_id }) => api.call('addVideoTagsWithoutTags', { path: { video_id }, payload: { tags } }))
-            }}
-          >
-            {t('library.addTags')}
-          </Button>
-        </Stack>
-      </Modal>
+      {isTagging && (
+        <FormDialog title={t('library.addTags')} isChanged={tags.length > 0} close={close}>
+          <Stack>
+            <TagsInput
+              label={t('video.tags')}
+              description={t('library.tagsHelp')}
+              value={tags}
+              onChange={(input) => setTags(input.map(joinWords))}
+              data-autofocus
+            />
+            <Button
+              onClick={() => {
+                if (tags.length === 0) return
+                close()
+                void changeAll(videos, ({ video_id }) => api.call('addVideoTagsWithoutTags', { path: { video_id }, payload: { tags } }))
+              }}
+            >
+              {t('library.addTags')}
+            </Button>
+          </Stack>
+        </FormDialog>
+      )}
       {isFiling && (
         <FolderDialog
           close={closeFolders}

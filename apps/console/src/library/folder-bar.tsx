@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconFolder } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -9,9 +9,8 @@ import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { FormButtons } from '../layout/form-buttons.tsx'
+import { FormDialog } from '../layout/form-dialog.tsx'
 import { notifySuccess } from '../layout/notify.ts'
-import { useUnsavedChanges } from '../layout/unsaved-changes.tsx'
-import { useReturnFocus } from '../layout/use-return-focus.ts'
 import { addEnglish } from '../translation/add-english.ts'
 import { folderTexts } from '../translation/english/folders.ts'
 import { useFolders } from './use-folders.ts'
@@ -76,17 +75,8 @@ function RenameFolder({ folderId, stored, close }: { folderId: string; stored: s
     event.preventDefault()
     rename.mutate()
   }
-  useUnsavedChanges(name !== stored)
-  useReturnFocus()
   return (
-    <Modal
-      opened
-      onClose={close}
-      closeOnClickOutside={false}
-      title={t('folders.renameTitle')}
-      centered
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
+    <FormDialog title={t('folders.renameTitle')} isChanged={name !== stored} close={close}>
       <form onSubmit={submit}>
         <Stack>
           <ErrorAlert error={rename.error} />
@@ -102,6 +92,6 @@ function RenameFolder({ folderId, stored, close }: { folderId: string; stored: s
           <FormButtons submitLabel={t('folders.rename')} isPending={rename.isPending} isDisabled={name === stored} close={close} />
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

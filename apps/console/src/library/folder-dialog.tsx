@@ -1,11 +1,12 @@
-import { Autocomplete, Button, Modal, Stack } from '@mantine/core'
+import { Autocomplete, Button, Stack } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
+import { MAX_OPTIONS } from '../api/max-records.ts'
 import { useSession } from '../api/session.tsx'
+import { FormDialog } from '../layout/form-dialog.tsx'
 import { notifyError } from '../layout/notify.ts'
-import { useReturnFocus } from '../layout/use-return-focus.ts'
 import { useFolders } from './use-folders.ts'
 
 /** Selects a folder by its name, or creates one. Calls `onFolder` with its id. */
@@ -14,7 +15,6 @@ export function FolderDialog({ close, onFolder }: { close: () => void; onFolder:
   const { api, organisationId } = useSession()
   const queryClient = useQueryClient()
   const [name, setName] = useState('')
-  useReturnFocus()
   const folders = useFolders()
   const known = folders.data ?? []
   const select = useMutation({
@@ -36,13 +36,14 @@ export function FolderDialog({ close, onFolder }: { close: () => void; onFolder:
     select.mutate()
   }
   return (
-    <Modal opened onClose={close} title={t('library.addToFolder')} centered closeButtonProps={{ 'aria-label': t('common.close') }}>
+    <FormDialog title={t('library.addToFolder')} isChanged={name !== ''} close={close}>
       <form onSubmit={submit}>
         <Stack>
           <Autocomplete
             label={t('library.folderName')}
             description={t('library.folderHelp')}
             data={[...new Set(known.map((folder) => folder.name))]}
+            limit={MAX_OPTIONS}
             required
             data-autofocus
             maxLength={255}
@@ -55,6 +56,6 @@ export function FolderDialog({ close, onFolder }: { close: () => void; onFolder:
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

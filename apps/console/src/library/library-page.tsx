@@ -6,8 +6,10 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { Schemas } from '@vitascope/sdk'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { isMissing } from '../api/client.ts'
+import { MAX_OPTIONS, MAX_RECORDS } from '../api/max-records.ts'
 import { useSession } from '../api/session.tsx'
-import { formatDuration, formatTime } from '../layout/format.ts'
+import { formatDuration, formatNumber, formatTime } from '../layout/format.ts'
 import { lazyPart } from '../layout/lazy-part.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
@@ -47,11 +49,13 @@ export function LibraryPage() {
   const toggle = (id: string) =>
     setSelected((before) => new Set(before.has(id) ? [...before].filter((other) => other !== id) : [...before, id]))
   const total = videos.data?.total
+  const describeCount = (count: number) =>
+    videos.data?.isCapped ? t('library.countCapped', { formatted: formatNumber(count) }) : t('library.count', { count })
   // Others may have been deleted since, or belong to another organisation.
   const chosen = (videos.data?.videos ?? []).filter(({ video_id }) => selected.has(video_id))
   return (
     <>
-      <PageHeader title={t('library.title')} note={total === undefined ? undefined : t('library.count', { count: total })}>
+      <PageHeader title={t('library.title')} note={total === undefined ? undefined : describeCount(total)}>
         <Button leftSection={<IconUpload size={18} aria-hidden="true" />} onClick={openDialog}>
           {t('upload.button')}
         </Button>
@@ -59,40 +63,53 @@ export function LibraryPage() {
       <Filters search={search} change={change} open={open} />
       {search.folder !== undefined && <FolderBar folderId={search.folder} leave={() => change({ folder: undefined })} />}
       {chosen.length > 0 && <BulkBar videos={chosen} folder={search.folder} select={setSelected} />}
-      <QueryState query={videos}>
-        {({ videos: list, total: count, isTooFar = false }) => (
-          <Stack gap="lg">
-            {list.length > 0 && search.layout === 'table' && (
-              <VideoTable videos={list} selected={selected} toggle={toggle} setSelected={setSelected} />
-            )}
-            {list.length > 0 && search.layout !== 'table' && (
-              <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 4, xl: 5 }} spacing="lg" component="ul" className="plain-list">
-                {list.map((video) => (
-                  <VideoCard key={video.video_id} video={video} isSelected={selected.has(video.video_id)} toggle={toggle} />
-                ))}
-              </SimpleGrid>
-            )}
-            {list.length === 0 && count > 0 && <NoPage isTooFar={isTooFar} openFirst={() => change({})} />}
-            {list.length === 0 && count === 0 && (
-              <NoVideos
-                isFiltered={isFiltered(search)}
-                clear={() => change({ q: undefined, status: undefined, tag: undefined, folder: undefined })}
-              />
-            )}
-            {count > PAGE_SIZE && (
-              <Group justify="center">
-                <Pagination
-                  total={Math.ceil(count / PAGE_SIZE)}
-                  value={search.page ?? 1}
-                  onChange={(page) => change({ page: page === 1 ? undefined : page })}
-                  getControlProps={(control) => ({ 'aria-label': t(`pages.${control}`) })}
-                  getItemProps={(page) => ({ 'aria-label': t('pages.page', { page }) })}
+      {isMissing(videos.error) && search.folder !== undefined ? (
+        <EmptyState icon={<IconVideo size={28} />} title={t('library.noFolder')}>
+          <Button variant="default" onClick={() => change({ folder: undefined })}>
+            {t('library.clear')}
+          </Button>
+        </EmptyState>
+      ) : (
+        <QueryState query={videos}>
+          {({ videos: list, total: count, isTooFar = false, isCapped = false }) => (
+            <Stack gap="lg">
+              {list.length > 0 && search.layout === 'table' && (
+                <VideoTable videos={list} selected={selected} toggle={toggle} setSelected={setSelected} />
+              )}
+              {list.length > 0 && search.layout !== 'table' && (
+                <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 4, xl: 5 }} spacing="lg" component="ul" className="plain-list">
+                  {list.map((video) => (
+                    <VideoCard key={video.video_id} video={video} isSelected={selected.has(video.video_id)} toggle={toggle} />
+                  ))}
+                </SimpleGrid>
+              )}
+              {list.length === 0 && count > 0 && <NoPage isTooFar={isTooFar} openFirst={() => change({})} />}
+              {list.length === 0 && count === 0 && (
+                <NoVideos
+                  isFiltered={isFiltered(search)}
+                  clear={() => change({ q: undefined, status: undefined, tag: undefined, folder: undefined })}
                 />
-              </Group>
-            )}
-          </Stack>
-        )}
-      </QueryState>
+              )}
+              {count > PAGE_SIZE && (
+                <Group justify="center">
+                  <Pagination
+                    total={Math.ceil(count / PAGE_SIZE)}
+                    value={search.page ?? 1}
+                    onChange={(page) => change({ page: page === 1 ? undefined : page })}
+                    getControlProps={(control) => ({ 'aria-label': t(`pages.${control}`) })}
+                    getItemProps={(page) => ({ 'aria-label': t('pages.page', { page }) })}
+                  />
+                </Group>
+              )}
+              {isCapped && (
+                <Text size="sm" c="dimmed" ta="center">
+                  {t(search.q === undefined ? 'library.capped' : 'library.cappedSearch', { max: formatNumber(count) })}
+                </Text>
+              )}
+            </Stack>
+          )}
+        </QueryState>
+      )}
     </>
   )
 }
@@ -137,7 +154,10 @@ function Filters({
     typed.current = search.q
     setText(search.q ?? '')
   }, [search.q])
-  const tags = useQuery({ queryKey: ['tags', organisationId], queryFn: ({ signal }) => api.call('listTags', { signal }) })
+  const tags = useQuery({
+    queryKey: ['tags', organisationId],
+    queryFn: ({ signal }) => api.list('listTags', { signal }).toArray(MAX_RECORDS),
+  })
   const folders = useFolders().data ?? []
   return (
     <Group mb="lg" gap="sm" role="search">
@@ -171,10 +191,10 @@ function Filters({
         onChange={(value) => change({ tag: value ?? undefined })}
         searchable
         clearable
-        limit={100}
+        limit={MAX_OPTIONS}
         w={160}
       />
-      {folders.length > 0 && (
+      {(folders.length > 0 || search.folder !== undefined) && (
         <Select
           aria-label={t('library.filterFolder')}
           placeholder={t('library.filterFolder')}
@@ -183,6 +203,7 @@ function Filters({
           onChange={(value) => change({ folder: value ?? undefined })}
           searchable
           clearable
+          limit={MAX_OPTIONS}
           w={160}
         />
       )}

@@ -7,10 +7,17 @@ import type { LibrarySearch } from './library-search.ts'
 /** Interval at which a page with videos that are being encoded is read again. */
 const ENCODING_INTERVAL_MS = 3_000
 
-/** A page of videos, and the number of all videos that match. The platform counts at most 10,000 of some filters. */
+/** Matches of a search are listed up to this number, the newest ones. */
+const MAX_FOUND = 1_000
+/** Videos with a tag or in a folder are counted up to this number. */
+const MAX_COUNTED = 10_000
+
+/** A page of videos, and the number of all videos that match. */
 export interface VideoPage {
   videos: Schemas['Video'][]
   total: number
+  /** The platform counts no more than `total`, so more videos can match. */
+  isCapped?: boolean
   /** The page is too far from both ends of the list. */
   isTooFar?: boolean
 }
@@ -29,6 +36,7 @@ export function useVideos({ q, status, tag, folder, order = 'newest', page = 1 }
         ...(tag !== undefined && { tag }),
         ...(folder !== undefined && { folder_id: folder }),
       }
+      const isCapped = (total: number) => (q === undefined ? (tag ?? folder) !== undefined && total >= MAX_COUNTED : total >= MAX_FOUND)
       const read = async ({ start, limit, isReversed }: Range): Promise<VideoPage> => {
         const isDescending = order === 'newest' || order === 'nameDescending'
         const found = await api.call('listVideos', {
@@ -42,12 +50,13 @@ export function useVideos({ q, status, tag, folder, order = 'newest', page = 1 }
             }),
           },
         })
-        return { videos: isReversed ? found.videos.toReversed() : found.videos, total: found.total_num_of_records }
+        const total = found.total_num_of_records
+        return { videos: isReversed ? found.videos.toReversed() : found.videos, total, isCapped: isCapped(total) }
       }
       if (page <= LAST_DIRECT_PAGE) return read(rangeFromStart(page))
       const { total_num_of_records: total } = await api.call('listVideos', { signal, query: { ...filter, limit: 1 } })
       const range = q === undefined ? rangeFromEnd(page, total) : undefined
-      return range ? read(range) : { videos: [], total, isTooFar: page * PAGE_SIZE < total + PAGE_SIZE }
+      return range ? read(range) : { videos: [], total, isTooFar: page * PAGE_SIZE < total + PAGE_SIZE, isCapped: isCapped(total) }
     },
   })
 }

@@ -15,7 +15,8 @@ const PREVIEW_MS = 700
 export function VideoThumbnail({ video }: { video: Schemas['Video'] }) {
   const [isHovered, setHovered] = useState(false)
   const [still, setStill] = useState(0)
-  const [hasFailed, setFailed] = useState(false)
+  /** Address of the last picture that could not be loaded. */
+  const [failed, setFailed] = useState<string>()
   const { ref, inViewport } = useInViewport<HTMLSpanElement>()
   const { isRequired, token } = usePlaybackToken(video, inViewport)
   const { thumbnail, all_thumbnails } = video.uri
@@ -27,11 +28,11 @@ export function VideoThumbnail({ video }: { video: Schemas['Video'] }) {
     return () => clearInterval(timer)
   }, [isHovered, stills.length])
   const source = withToken((isHovered && stills[still % stills.length]) || thumbnail, token)
-  const isShown = source !== '' && !hasFailed && !(isRequired && token === undefined)
+  const isShown = source !== '' && source !== failed && !(isRequired && token === undefined)
   return (
     <span ref={ref} className="thumbnail" onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
       {isShown ? (
-        <img src={source} alt="" loading="lazy" decoding="async" onError={() => setFailed(true)} />
+        <img src={source} alt="" loading="lazy" decoding="async" onError={() => setFailed(source)} />
       ) : (
         <IconVideo size={36} stroke={1.2} aria-hidden="true" />
       )}

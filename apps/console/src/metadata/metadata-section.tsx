@@ -8,8 +8,12 @@ import { useSession } from '../api/session.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { notifySuccess } from '../layout/notify.ts'
 import { useUnsavedChanges } from '../layout/unsaved-changes.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { metadataTexts } from '../translation/english/metadata.ts'
 import type { LoadedVideo } from '../video/use-video.ts'
 import { compareEntries, listEntries, type MetadataEntry, mergeEntries } from './metadata-entries.ts'
+
+addEnglish(metadataTexts)
 
 interface Row extends MetadataEntry {
   rowId: number

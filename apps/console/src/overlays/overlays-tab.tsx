@@ -9,8 +9,12 @@ import { ConfirmButton } from '../layout/confirm-button.tsx'
 import { notifySuccess } from '../layout/notify.ts'
 import { EmptyState } from '../layout/query-state.tsx'
 import { UnsavedScope, useReplacedForms } from '../layout/unsaved-changes.tsx'
+import { addEnglish } from '../translation/add-english.ts'
+import { overlayTexts } from '../translation/english/overlays.ts'
 import { OverlayEditor } from './overlay-editor.tsx'
 import { NEW_OVERLAY, toOverlayForm } from './overlay-fields.ts'
+
+addEnglish(overlayTexts)
 
 /** Texts, pictures and links that the player shows over a video. */
 export function OverlaysTab({ video }: { video: Schemas['Video'] }) {

@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Select, Stack, Table, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus, IconUsers } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
@@ -12,11 +12,13 @@ import { formatTime } from '../layout/format.ts'
 import { ListTable } from '../layout/list-table.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { PageHeader } from '../layout/page-header.tsx'
+import { PagedList } from '../layout/paged-list.tsx'
 import { PasswordField } from '../layout/password-field.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
 import { addEnglish } from '../translation/add-english.ts'
 import { passkeyTexts } from '../translation/english/passkeys.ts'
 import { valueLabel } from '../translation/value-label.ts'
+import { useUsers } from './use-users.ts'
 
 addEnglish(passkeyTexts)
 
@@ -26,10 +28,10 @@ const EMPTY = { first_name: '', last_name: '', email: '', password: '' }
 /** Users of the organisation. */
 export function UsersPage() {
   const { t } = useTranslation()
-  const { api, organisationId, isSystem, user: self } = useSession()
+  const { api, isSystem, user: self } = useSession()
   const queryClient = useQueryClient()
   const [isAdding, { open, close }] = useDisclosure(false)
-  const users = useQuery({ queryKey: ['users', organisationId], queryFn: ({ signal }) => api.call('listUsers', { signal }) })
+  const users = useUsers()
   const remove = async (email_or_user_id: string) => {
     await api.call('deleteUser', { path: { email_or_user_id } })
     await queryClient.invalidateQueries({ queryKey: ['users'] })
@@ -57,53 +59,57 @@ export function UsersPage() {
           list.length === 0 ? (
             <EmptyState icon={<IconUsers size={28} />} title={t('users.none')} />
           ) : (
-            <ListTable columns={[t('common.name'), t('users.email'), t('users.role'), t('common.created')]} hasActions minWidth={900}>
-              {list.map(({ user_id, first_name, last_name, email, user_type, status, time_created }) => (
-                <Table.Tr key={user_id}>
-                  <Table.Td>{`${first_name} ${last_name}`}</Table.Td>
-                  <Table.Td>{email}</Table.Td>
-                  <Table.Td>
-                    <Group gap={6}>
-                      <Badge variant="light">{valueLabel('users.short', user_type)}</Badge>
-                      {status === 'invited' && <Badge color="gray">{t('users.invited')}</Badge>}
-                    </Group>
-                  </Table.Td>
-                  <Table.Td className="no-wrap">{formatTime(time_created)}</Table.Td>
-                  <Table.Td ta="right" className="no-wrap">
-                    {status === 'invited' && (
-                      <Button size="xs" variant="default" mr="xs" loading={isInviting(user_id)} onClick={() => invite.mutate(user_id)}>
-                        {t('users.inviteAgain')}
-                      </Button>
-                    )}
-                    {status !== 'invited' && (isSystem || user_type !== 'system') && user_id !== self.user_id && (
-                      <ConfirmButton
-                        size="xs"
-                        variant="default"
-                        color="gray"
-                        mr="xs"
-                        title={t('passkeys.resetTitle', { name: `${first_name} ${last_name}` })}
-                        text={t('passkeys.resetText')}
-                        confirm={t('passkeys.reset')}
-                        onConfirm={() => resetPasskeys(user_id)}
-                      >
-                        {t('passkeys.reset')}
-                      </ConfirmButton>
-                    )}
-                    {isSystem && user_id !== self.user_id && (
-                      <ConfirmButton
-                        size="xs"
-                        title={t('users.deleteTitle', { name: `${first_name} ${last_name}` })}
-                        text={t('users.deleteText')}
-                        confirm={t('common.delete')}
-                        onConfirm={() => remove(user_id)}
-                      >
-                        {t('common.delete')}
-                      </ConfirmButton>
-                    )}
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </ListTable>
+            <PagedList rows={list} label={t('users.find')} textOf={(one) => `${one.first_name} ${one.last_name} ${one.email}`}>
+              {(shown) => (
+                <ListTable columns={[t('common.name'), t('users.email'), t('users.role'), t('common.created')]} hasActions minWidth={900}>
+                  {shown.map(({ user_id, first_name, last_name, email, user_type, status, time_created }) => (
+                    <Table.Tr key={user_id}>
+                      <Table.Td>{`${first_name} ${last_name}`}</Table.Td>
+                      <Table.Td>{email}</Table.Td>
+                      <Table.Td>
+                        <Group gap={6}>
+                          <Badge variant="light">{valueLabel('users.short', user_type)}</Badge>
+                          {status === 'invited' && <Badge color="gray">{t('users.invited')}</Badge>}
+                        </Group>
+                      </Table.Td>
+                      <Table.Td className="no-wrap">{formatTime(time_created)}</Table.Td>
+                      <Table.Td ta="right" className="no-wrap">
+                        {status === 'invited' && (isSystem || user_type !== 'system') && (
+                          <Button size="xs" variant="default" mr="xs" loading={isInviting(user_id)} onClick={() => invite.mutate(user_id)}>
+                            {t('users.inviteAgain')}
+                          </Button>
+                        )}
+                        {status !== 'invited' && (isSystem || user_type !== 'system') && user_id !== self.user_id && (
+                          <ConfirmButton
+                            size="xs"
+                            variant="default"
+                            color="gray"
+                            mr="xs"
+                            title={t('passkeys.resetTitle', { name: `${first_name} ${last_name}` })}
+                            text={t('passkeys.resetText')}
+                            confirm={t('passkeys.reset')}
+                            onConfirm={() => resetPasskeys(user_id)}
+                          >
+                            {t('passkeys.reset')}
+                          </ConfirmButton>
+                        )}
+                        {isSystem && user_id !== self.user_id && (
+                          <ConfirmButton
+                            size="xs"
+                            title={t('users.deleteTitle', { name: `${first_name} ${last_name}` })}
+                            text={t('users.deleteText')}
+                            confirm={t('common.delete')}
+                            onConfirm={() => remove(user_id)}
+                          >
+                            {t('common.delete')}
+                          </ConfirmButton>
+                        )}
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+                </ListTable>
+              )}
+            </PagedList>
           )
         }
       </QueryState>

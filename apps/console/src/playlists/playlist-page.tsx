@@ -15,9 +15,10 @@ import { NotFoundMessage } from '../layout/error-page.tsx'
 import { SaveButtons } from '../layout/form-buttons.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { PageHeader } from '../layout/page-header.tsx'
-import { EmptyState, QueryState } from '../layout/query-state.tsx'
+import { EmptyState, LoadingState, QueryState } from '../layout/query-state.tsx'
 import { useUnsavedChanges } from '../layout/unsaved-changes.tsx'
 import { VideoThumbnail } from '../library/video-thumbnail.tsx'
+import { useOrganisationOf } from '../organisation/use-organisation-of.ts'
 
 const MAX_VIDEOS = 25
 const [MAX_TITLE, MAX_DESCRIPTION] = [255, 5_000]
@@ -33,7 +34,9 @@ export function PlaylistPage() {
     queryFn: ({ signal }) =>
       readWithEtag((onResponse) => api.call('getPlaylist', { path: { playlist_id: playlistId }, signal, onResponse })),
   })
+  const isSelected = useOrganisationOf(playlist.data?.record)
   if (isMissing(playlist.error) && !playlist.data) return <NotFoundMessage />
+  if (!isSelected) return <LoadingState />
   return (
     <>
       <Anchor size="sm" renderRoot={(props) => <Link to="/playlists" {...props} />}>

@@ -6,10 +6,12 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
+import { MAX_RECORDS } from '../api/max-records.ts'
 import { useSession } from '../api/session.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { notifyError } from '../layout/notify.ts'
 import { PageHeader } from '../layout/page-header.tsx'
+import { PagedList } from '../layout/paged-list.tsx'
 import { EmptyState, QueryState } from '../layout/query-state.tsx'
 
 /** Playlists of the organisation. */
@@ -19,7 +21,7 @@ export function PlaylistsPage() {
   const [isAdding, { open, close }] = useDisclosure(false)
   const playlists = useQuery({
     queryKey: ['playlists', organisationId],
-    queryFn: ({ signal }) => api.call('listPlaylists', { path: { organisation_id: organisationId }, signal }),
+    queryFn: ({ signal }) => api.list('listPlaylists', { path: { organisation_id: organisationId }, signal }).toArray(MAX_RECORDS),
   })
   return (
     <>
@@ -34,23 +36,27 @@ export function PlaylistsPage() {
           list.length === 0 ? (
             <EmptyState icon={<IconPlaylist size={28} />} title={t('playlists.none')} />
           ) : (
-            <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} component="ul" className="plain-list">
-              {list.map(({ playlist_id, title, description, video_count }) => (
-                <li key={playlist_id}>
-                  <Link to="/playlists/$playlistId" params={{ playlistId: playlist_id }} className="tile">
-                    <Text fw={600} className="page-title">
-                      {title || t('library.untitled')}
-                    </Text>
-                    <Text size="sm" c="dimmed" lineClamp={2}>
-                      {description}
-                    </Text>
-                    <Text size="xs" c="dimmed" mt={6}>
-                      {t('playlists.videos', { count: video_count })}
-                    </Text>
-                  </Link>
-                </li>
-              ))}
-            </SimpleGrid>
+            <PagedList rows={list} label={t('playlists.find')} textOf={({ title, description }) => `${title} ${description}`}>
+              {(shown) => (
+                <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} component="ul" className="plain-list">
+                  {shown.map(({ playlist_id, title, description, video_count }) => (
+                    <li key={playlist_id}>
+                      <Link to="/playlists/$playlistId" params={{ playlistId: playlist_id }} className="tile">
+                        <Text fw={600} className="page-title">
+                          {title || t('library.untitled')}
+                        </Text>
+                        <Text size="sm" c="dimmed" lineClamp={2}>
+                          {description}
+                        </Text>
+                        <Text size="xs" c="dimmed" mt={6}>
+                          {t('playlists.videos', { count: video_count })}
+                        </Text>
+                      </Link>
+                    </li>
+                  ))}
+                </SimpleGrid>
+              )}
+            </PagedList>
           )
         }
       </QueryState>

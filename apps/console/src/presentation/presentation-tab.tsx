@@ -19,6 +19,7 @@ import { formatSeconds, parseTimeCode } from '../player/time-code.ts'
 import { isTime } from '../player/time-field.tsx'
 import { usePlaybackToken, withToken } from '../player/use-playback-token.ts'
 import { addEnglish } from '../translation/add-english.ts'
+import { chapterTexts } from '../translation/english/chapters.ts'
 import { presentationTexts } from '../translation/english/presentation.ts'
 import { valueLabel } from '../translation/value-label.ts'
 import { CreatePresentation } from './create-presentation.tsx'
@@ -27,6 +28,7 @@ import { SLIDE_FILES, uploadSlides } from './upload-slides.ts'
 import { isProcessing, type Presentation, usePresentation } from './use-presentation.ts'
 
 addEnglish(presentationTexts)
+addEnglish(chapterTexts)
 
 const MAX_TITLE = 255
 const COLOURS = new Map([

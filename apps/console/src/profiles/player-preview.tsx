@@ -1,6 +1,6 @@
 import { Select, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -24,18 +24,20 @@ export function PlayerPreview({ look }: { look: Look }) {
   const { api, organisationId } = useSession()
   const [text, setText] = useState('')
   const [searched] = useDebouncedValue(text.trim(), SEARCH_DELAY_MS)
-  const [chosen, setChosen] = useState<Schemas['Video']>()
-  // The name of the chosen video is not a search.
-  const q = searched === chosen?.video_title ? '' : searched
+  /** The newest video, until another one is selected. A search does not change it. */
+  const [video, setVideo] = useState<Schemas['Video']>()
+  // The name of the selected video is not a search.
+  const q = searched === video?.video_title ? '' : searched
   const found = useQuery({
     queryKey: ['videos', organisationId, 'playable', q],
+    placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const order = q === '' ? ({ sort_by: 'date_created', sort_order: 'descending' } as const) : { q }
       return (await api.call('listVideos', { signal, query: { limit: MAX_FOUND, status: 'ok', ...order } })).videos
     },
   })
   const videos = found.data ?? []
-  const video = chosen ?? videos[0]
+  if (!video && videos[0]) setVideo(videos[0])
   return (
     <Stack gap="sm" className="player-column">
       <Title order={2} size="h4">
@@ -62,7 +64,7 @@ export function PlayerPreview({ look }: { look: Look }) {
           allowDeselect={false}
           value={video.video_id}
           onSearchChange={setText}
-          onChange={(value) => setChosen(videos.find(({ video_id }) => video_id === value) ?? video)}
+          onChange={(value) => setVideo(videos.find(({ video_id }) => video_id === value) ?? video)}
         />
       )}
       <Text size="xs" c="dimmed">

@@ -34,6 +34,12 @@ const TITLES = {
 
 /** Player settings profiles and themes of the organisation. */
 export function ProfilesPage() {
+  const { organisationId } = useSession()
+  // A record of another organisation is not edited any more.
+  return <ProfilesAndThemes key={organisationId} />
+}
+
+function ProfilesAndThemes() {
   const { t } = useTranslation()
   const [kind, setKind] = useState<Kind>('profiles')
   const [edited, setEdited] = useState<Edited>()

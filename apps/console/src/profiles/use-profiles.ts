@@ -1,12 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
+import { MAX_RECORDS } from '../api/max-records.ts'
 import { useSession } from '../api/session.tsx'
 
 export type Profile = Schemas['PlayerSettings']
 export type Theme = Schemas['Theme']
-
-/** Maximum number of profiles or themes in a list. */
-const MAX_RECORDS = 1_000
 
 /** Reads the player settings profiles of the organisation. */
 export function useProfiles() {

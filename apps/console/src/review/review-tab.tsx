@@ -140,6 +140,14 @@ function Clips({ video, entries }: { video: Schemas['Video']; entries: readonly 
               const moved = moveItem(clips, from, to)
               return moved && { [to < from ? 'up' : 'down']: () => reorder.mutate({ entry, clips: moved }) }
             }
+            // Hidden clips are passed.
+            const moveBetweenShown = (from: number) => ({
+              ...move(from, clips.slice(0, from).findLastIndex(isShown)),
+              ...move(
+                from,
+                clips.findIndex((clip, index) => index > from && isShown(clip)),
+              ),
+            })
             return (
               <section key={entry.id} aria-labelledby={`reviewer-${entry.id}`}>
                 <Title order={2} size="h5" mb="xs" id={`reviewer-${entry.id}`} className="page-title">
@@ -147,9 +155,7 @@ function Clips({ video, entries }: { video: Schemas['Video']; entries: readonly 
                 </Title>
                 <Stack component="ol" className="plain-list" gap="xs" aria-label={nameOf(entry)}>
                   {clips.map((clip, index) =>
-                    isShown(clip) ? (
-                      <ClipRow key={clip.id} {...row(clip)} move={{ ...move(index, index - 1), ...move(index, index + 1) }} />
-                    ) : null,
+                    isShown(clip) ? <ClipRow key={clip.id} {...row(clip)} move={moveBetweenShown(index)} /> : null,
                   )}
                 </Stack>
               </section>

@@ -35,7 +35,6 @@ export function FailoversPage() {
           </>
         }
       />
-      {query.isError && query.data && <Alert color="red" title={t('system.refreshFailed')} role="alert" mb="md" />}
       <QueryState query={query}>{({ services }) => <FailoverTable services={services} />}</QueryState>
     </>
   )

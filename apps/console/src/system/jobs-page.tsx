@@ -1,22 +1,25 @@
 import { Badge, Button, Center, Group, Paper, Progress, Select, SimpleGrid, Table, Text } from '@mantine/core'
 import { IconCpu } from '@tabler/icons-react'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Schemas } from '@vitascope/sdk'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { systemClient } from '../api/client.ts'
-import { useSession } from '../api/session.tsx'
+import { MAX_OPTIONS } from '../api/max-records.ts'
 import { JobButtons } from '../job/job-buttons.tsx'
 import { JOBS_KEY } from '../job/job-state.ts'
 import { formatNumber, formatTime } from '../layout/format.ts'
 import { ListTable } from '../layout/list-table.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, FailedState, LoadingState } from '../layout/query-state.tsx'
+import { useOrganisationNames } from '../organisation/use-organisation-names.ts'
 import { valueLabel } from '../translation/value-label.ts'
 
 const PAGE_SIZE = 50
 const REFRESH_MS = 3_000
+/** The platform counts no more active jobs. */
+const MAX_COUNTED = 10_000
 const FILTERS = ['active', 'queued', 'running', 'failed', 'cancelled', 'ok'] as const
 const COLOURS: Readonly<Record<string, string>> = { ok: 'teal', failed: 'red', running: 'indigo' }
 
@@ -25,10 +28,7 @@ export function JobsPage() {
   const { t } = useTranslation()
   const [organisation, setOrganisation] = useState<string | null>(null)
   const [state, setState] = useState<(typeof FILTERS)[number] | undefined>(undefined)
-  const names = useQuery({
-    queryKey: ['organisations'],
-    queryFn: ({ signal }) => systemClient.call('listOrganisationNames', { signal }),
-  })
+  const names = useOrganisationNames()
   const jobs = useInfiniteQuery({
     queryKey: [...JOBS_KEY, organisation, state],
     initialPageParam: 1,
@@ -64,6 +64,7 @@ export function JobsPage() {
           placeholder={t('system.allOrganisations')}
           clearable
           searchable
+          limit={MAX_OPTIONS}
           data={Object.entries(names.data ?? {}).map(([value, label]) => ({ value, label }))}
           value={organisation}
           onChange={setOrganisation}
@@ -97,6 +98,7 @@ export function JobsPage() {
 /** Number of jobs that have not ended. */
 function Counts({ counts }: { counts: { queued: number; running: number } | undefined }) {
   const { t } = useTranslation()
+  const isCapped = counts !== undefined && counts.queued + counts.running >= MAX_COUNTED
   const figures = [
     [t('system.queued'), counts?.queued],
     [t('system.running'), counts?.running],
@@ -108,7 +110,7 @@ function Counts({ counts }: { counts: { queued: number; running: number } | unde
           <Text size="sm" c="dimmed">
             {name}
           </Text>
-          <span className="figure-value">{value === undefined ? '…' : formatNumber(value)}</span>
+          <span className="figure-value">{value === undefined ? '…' : `${formatNumber(value)}${isCapped ? '+' : ''}`}</span>
         </Paper>
       ))}
     </SimpleGrid>
@@ -117,17 +119,16 @@ function Counts({ counts }: { counts: { queued: number; running: number } | unde
 
 function JobRow({ job, organisation }: { job: Schemas['ListedJob']; organisation: string }) {
   const { t } = useTranslation()
-  const { organisationId, selectOrganisation } = useSession()
   const { job_id, video_id, action, state, progress, error, time_created } = job
-  const select = () => {
-    if (job.organisation_id !== organisationId) selectOrganisation(job.organisation_id)
-  }
   return (
     <Table.Tr>
       <Table.Td>
-        <Link to="/videos/$videoId" params={{ videoId: video_id }} className="table-title" onClick={select}>
-          {valueLabel('job.actions', action)} {job_id}
+        <Link to="/videos/$videoId" params={{ videoId: video_id }} className="table-title">
+          {valueLabel('job.actions', action)}
         </Link>
+        <Text size="xs" c="dimmed">
+          {t('system.jobOfVideo', { job: job_id, video: video_id })}
+        </Text>
       </Table.Td>
       <Table.Td className="page-title">{organisation}</Table.Td>
       <Table.Td>

@@ -96,12 +96,12 @@ function OrganisationRow({ organisation, edit }: { organisation: OrganisationRec
 /** What the organisation uses, and its limits. */
 function UsageCells({ id }: { id: string }) {
   const { t } = useTranslation()
-  const { data } = useUsage(id)
+  const { data, isError } = useUsage(id)
   const cell = (
     read: (record: Schemas['OrganisationUsage']) => { used: number; limit: string | null },
     format: (value: number) => string,
   ) => {
-    if (!data) return '…'
+    if (!data) return isError ? '–' : '…'
     const { used, limit } = read(data)
     return limit === null ? format(used) : t('organisation.usedOf', { used: format(used), limit: format(Number(limit)) })
   }

@@ -49,7 +49,6 @@ export function StoragePage() {
         </Button>
       </PageHeader>
       {edited && <OrganisationDialog organisation={edited} close={() => setEdited(undefined)} />}
-      {query.isError && query.data && <Alert color="red" title={t('system.refreshFailed')} role="alert" mb="md" />}
       {query.data ? (
         <StorageFigures storage={query.data} edit={setEdited} />
       ) : query.isError ? (

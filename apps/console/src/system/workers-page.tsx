@@ -1,16 +1,16 @@
-import { Alert, Anchor, Badge, Button, Center, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Button, Center, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
 import { IconServer } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Result, Schemas } from '@vitascope/sdk'
 import { useTranslation } from 'react-i18next'
 import { systemClient } from '../api/client.ts'
-import { useSession } from '../api/session.tsx'
 import { FigureGrid } from '../layout/figure-grid.tsx'
 import { formatClock, formatNumber, formatSpan } from '../layout/format.ts'
 import { ListTable } from '../layout/list-table.tsx'
 import { PageHeader } from '../layout/page-header.tsx'
 import { EmptyState, FailedState, LoadingState, QueryState } from '../layout/query-state.tsx'
+import { useOrganisationNames } from '../organisation/use-organisation-names.ts'
 import { valueLabel } from '../translation/value-label.ts'
 
 type Queue = Result<'getWorkerQueue'>
@@ -19,7 +19,7 @@ type Task = Schemas['Worker']['tasks'][number]
 const PAGE_SIZE = 50
 const REFRESH_MS = 5_000
 
-/** Workers with what they run, and the tasks that wait. Earlier figures stay until the next ones arrive. */
+/** Workers with what they run, and the tasks that wait. */
 export function WorkersPage() {
   const { t } = useTranslation()
   const queue = useQuery({
@@ -34,14 +34,10 @@ export function WorkersPage() {
     queryFn: ({ signal, pageParam }) => systemClient.call('listWorkers', { signal, query: { start: pageParam, limit: PAGE_SIZE } }),
     getNextPageParam: (page, _pages, start) => (page.length < PAGE_SIZE ? undefined : start + PAGE_SIZE),
   })
-  const names = useQuery({
-    queryKey: ['organisations'],
-    queryFn: ({ signal }) => systemClient.call('listOrganisationNames', { signal }),
-  })
+  const names = useOrganisationNames()
   const nameOf = (organisationId: string) => names.data?.[organisationId] ?? organisationId
   // A worker that connects between two requests moves others to the next page.
   const rows = [...new Map(workers.data?.pages.flat().map((worker) => [worker.name, worker])).values()]
-  const isOld = (queue.isError && queue.data) || (workers.isError && workers.data)
   return (
     <>
       <PageHeader
@@ -49,7 +45,6 @@ export function WorkersPage() {
         note={`${t('system.everyFew')} ${queue.dataUpdatedAt > 0 ? t('system.checked', { time: formatClock(queue.dataUpdatedAt) }) : ''}`}
       />
       <Stack gap="lg">
-        {isOld && <Alert color="red" title={t('system.refreshFailed')} role="alert" />}
         <QueryState query={queue}>
           {({ kinds }) => <TaskFigures kinds={kinds} workers={workers.data && { rows, hasMore: workers.hasNextPage }} />}
         </QueryState>
@@ -130,11 +125,7 @@ function WorkerCard({ worker, nameOf }: { worker: Schemas['Worker']; nameOf: (or
 
 function TaskItem({ task, organisation }: { task: Task; organisation: string }) {
   const { t } = useTranslation()
-  const { organisationId, selectOrganisation } = useSession()
-  const { kind, job_id, video_id, organisation_id, chunk, progress, running_seconds } = task
-  const select = () => {
-    if (organisation_id !== organisationId) selectOrganisation(organisation_id)
-  }
+  const { kind, job_id, video_id, chunk, progress, running_seconds } = task
   const job = t('system.ofJob', { job: job_id })
   const more = [
     ...(progress === null ? [] : [t('job.progress', { percent: progress })]),
@@ -152,10 +143,7 @@ function TaskItem({ task, organisation }: { task: Task; organisation: string }) 
         {video_id === '' ? (
           <span>{job}</span>
         ) : (
-          <Anchor
-            size="sm"
-            renderRoot={(props) => <Link to="/videos/$videoId" params={{ videoId: video_id }} onClick={select} {...props} />}
-          >
+          <Anchor size="sm" renderRoot={(props) => <Link to="/videos/$videoId" params={{ videoId: video_id }} {...props} />}>
             {job}
           </Anchor>
         )}

@@ -1,11 +1,14 @@
 import { administrationTexts } from './english/administration.ts'
 import type { analyticsTexts } from './english/analytics.ts'
+import type { chapterTexts } from './english/chapters.ts'
 import type { csvTexts } from './english/csv.ts'
 import { errorTexts } from './english/errors.ts'
 import type { folderTexts } from './english/folders.ts'
 import type { formTexts } from './english/forms.ts'
 import type { keyTexts } from './english/keys.ts'
 import { libraryTexts } from './english/library.ts'
+import type { metadataTexts } from './english/metadata.ts'
+import type { overlayTexts } from './english/overlays.ts'
 import type { passkeyTexts } from './english/passkeys.ts'
 import type { presentationTexts } from './english/presentation.ts'
 import type { profileTexts } from './english/profiles.ts'
@@ -29,6 +32,9 @@ export const english = {
 /** All texts. */
 export type English = typeof english & LazyTexts
 type LazyTexts = typeof csvTexts &
+  typeof chapterTexts &
+  typeof metadataTexts &
+  typeof overlayTexts &
   typeof passkeyTexts &
   typeof presentationTexts &
   typeof analyticsTexts &

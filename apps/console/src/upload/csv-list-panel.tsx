@@ -6,10 +6,11 @@ import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { toMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
+import { decodeText } from '../layout/decode-text.ts'
 import { ListTable } from '../layout/list-table.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { SelectFile } from '../layout/select-file.tsx'
-import { CSV_COLUMNS, type CsvList, type CsvProblem, decodeCsv, readCsvList, toUploadPayload } from './csv-list.ts'
+import { CSV_COLUMNS, type CsvList, type CsvProblem, readCsvList, toUploadPayload } from './csv-list.ts'
 
 /** Result of a row that was sent. */
 type RowResult = { videoId: string } | { reason: string }
@@ -33,7 +34,7 @@ export function CsvListPanel({ onRunning }: { onRunning: (isRunning: boolean) =>
   const waiting = valid.filter(({ line }) => !isCreated(results.get(line)))
   const read = async (file: File) => {
     try {
-      setList(readCsvList(decodeCsv(await file.arrayBuffer())))
+      setList(readCsvList(decodeText(await file.arrayBuffer())))
       setResults(new Map())
     } catch (error) {
       notifyError(error)

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { decodeCsv, MAX_CSV_ROWS, readCsvList, toUploadPayload } from './csv-list.ts'
+import { MAX_CSV_ROWS, readCsvList, toUploadPayload } from './csv-list.ts'
 
 const URL_A = 'https://example.org/a.mp4'
 
@@ -34,7 +34,7 @@ test('a row can have several problems', () => {
     { problem: 'unknownVisibility', value: 'secret' },
     { problem: 'tooManyFields' },
   ])
-  expect(rows[1] && toUploadPayload(rows[1])).toEqual({ url: URL_A, visibility: 'private' })
+  expect(rows[1] && toUploadPayload(rows[1])).toEqual({ url: URL_A, name: 'a', visibility: 'private' })
 })
 
 test.each([
@@ -63,8 +63,4 @@ test.each([',', ';', '\t'])('two columns and the delimiter %j are enough', (deli
 test('a tag with a space is a problem of its row', () => {
   const { rows } = readCsvList(`url;tags\n${URL_A};first day, launch\n`)
   expect(rows[0]?.problems).toEqual([{ problem: 'tagSpace', value: 'first day' }])
-})
-
-test.each(['utf8', 'latin1'] as const)('umlauts of a file in %s are kept', (encoding) => {
-  expect(decodeCsv(new Uint8Array(Buffer.from('url;title\na;München', encoding)).buffer)).toBe('url;title\na;München')
 })

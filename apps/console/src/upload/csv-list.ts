@@ -1,5 +1,6 @@
 import type { Payload } from '@vitascope/sdk'
 import Papa from 'papaparse'
+import { addressTitle } from './source-title.ts'
 
 /** Columns of a list. The first line of the file names them, in any order. */
 export const CSV_COLUMNS = ['url', 'title', 'description', 'tags', 'visibility'] as const
@@ -27,15 +28,6 @@ export interface CsvList {
 }
 
 const MAX_LENGTHS: Readonly<Partial<Record<Column, number>>> = { url: 2_048, title: 255, description: 5_000 }
-
-/** Returns the text of a file in UTF-8, or else in Windows-1252, in which spreadsheet programs of Western Europe store CSV. */
-export function decodeCsv(bytes: ArrayBuffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes)
-  }
-}
 
 /**
  * Checks a list of videos without creating any. Comma, semicolon and tab separate fields. Each row has its own
@@ -69,9 +61,10 @@ export function readCsvList(text: string): CsvList {
 /** Returns the payload that creates the video of a row. */
 export function toUploadPayload({ values }: CsvRow): Omit<Payload<'uploadVideo'>, 'organisation_id'> & { url: string } {
   const tags = splitTags(values.tags)
+  const title = values.title || addressTitle(values.url)
   return {
     url: values.url,
-    ...(values.title !== '' && { name: values.title }),
+    ...(title !== undefined && { name: title }),
     ...(values.description !== '' && { description: values.description }),
     ...(tags.length > 0 && { tags }),
     ...(isVisibility(values.visibility) && { visibility: values.visibility }),

@@ -7,10 +7,11 @@ import { toMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { lazyPart } from '../layout/lazy-part.tsx'
-import { notifyError, notifySuccess } from '../layout/notify.ts'
+import { notifySuccess } from '../layout/notify.ts'
 import { UploadQuota } from '../quota/upload-quota.tsx'
 import { addEnglish } from '../translation/add-english.ts'
 import { csvTexts } from '../translation/english/csv.ts'
+import { addressTitle } from './source-title.ts'
 
 addEnglish(csvTexts)
 
@@ -23,6 +24,8 @@ export function UploadDialog({ close, onFiles }: { close: () => void; onFiles: (
   const { api } = useSession()
   const queryClient = useQueryClient()
   const [addresses, setAddresses] = useState('')
+  /** Why addresses failed. */
+  const [reasons, setReasons] = useState<readonly string[]>([])
   const [isRunning, setRunning] = useState(false)
   const [hasList, setHasList] = useState(false)
   const [isListRunning, setListRunning] = useState(false)
@@ -36,22 +39,20 @@ export function UploadDialog({ close, onFiles }: { close: () => void; onFiles: (
   const lines = addresses.split('\n').flatMap((line) => line.trim() || [])
   const fetchAll = async () => {
     setRunning(true)
-    const failed: string[] = []
-    let reason = ''
+    const failed: { url: string; reason: string }[] = []
     for (const url of lines) {
       try {
-        await api.videos.create({ url })
+        const title = addressTitle(url)
+        await api.videos.create({ url, ...(title !== undefined && { name: title }) })
       } catch (error) {
-        failed.push(url)
-        reason = `${url}: ${toMessage(error)}`
+        failed.push({ url, reason: toMessage(error) })
       }
     }
     setRunning(false)
     // Addresses that failed stay, so that they can be corrected.
-    setAddresses(failed.join('\n'))
-    // Only the last message stays.
+    setAddresses(failed.map(({ url }) => url).join('\n'))
+    setReasons(failed.map(({ url, reason }) => `${url}: ${reason}`))
     if (failed.length < lines.length) notifySuccess(t('upload.fetching', { count: lines.length - failed.length }))
-    if (failed.length > 0) notifyError(new Error(reason))
     if (failed.length === 0 && !hasList) close()
     await queryClient.invalidateQueries({ queryKey: ['videos'] })
   }
@@ -93,6 +94,7 @@ export function UploadDialog({ close, onFiles }: { close: () => void; onFiles: (
           maxRows={8}
           readOnly={isRunning}
           value={addresses}
+          error={reasons.length > 0 && reasons.map((reason) => <Text key={reason} inherit className="page-title" children={reason} />)}
           onChange={(event) => setAddresses(event.currentTarget.value)}
         />
         <Group justify="space-between">

@@ -49,7 +49,9 @@ export function UploadProvider({ children }: { children: ReactNode }) {
   const add = async (files: readonly File[], mediaId?: string) => {
     // Without this check, the platform rejects an upload itself when it starts.
     const rejected = await import('./over-quota.ts')
-      .then(({ findOverQuota }) => findOverQuota(files, { api, organisationId, queryClient, waitingBytes: queue.waitingBytes() }))
+      .then(({ findOverQuota }) =>
+        findOverQuota(files, { api, organisationId, queryClient, waitingBytes: queue.waitingBytes(organisationId) }),
+      )
       .catch(() => new Map<File, string>())
     const allowed = files.filter((file) => !rejected.has(file))
     const skipped = queue.add(allowed, mediaId).map((name) => t('upload.notVideo', { name }))

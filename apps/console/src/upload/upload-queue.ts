@@ -1,6 +1,7 @@
 import { type UploadedVideo, type Vitascope, VitascopeError } from '@vitascope/sdk'
 import { toMessage } from '../api/client.ts'
 import { continueUpload, discardUpload } from './continue-upload.ts'
+import { fileTitle } from './source-title.ts'
 import { toPurpose } from './stored-uploads.ts'
 
 /** One file of the list. */
@@ -25,8 +26,8 @@ export interface UploadQueue {
   /** Removes an upload from the list. One that has not arrived completely is aborted and deleted. */
   remove(key: string): void
   removeEnded(): void
-  /** Returns the bytes of files that wait. The platform has not reserved them yet. */
-  waitingBytes(): number
+  /** Returns the bytes of the files of an organisation that wait. The platform has not reserved them yet. */
+  waitingBytes(organisationId: string): number
   setApi(api: Vitascope, organisationId: string): void
 }
 
@@ -40,6 +41,8 @@ interface Entry {
 
 /** Files are sent this many at a time. More do not make them arrive earlier. */
 const AT_ONCE = 2
+/** A long queue, or a long video, can take many hours. */
+const FOR_EVER = { timeoutMs: Number.POSITIVE_INFINITY }
 const VIDEO_NAME = /\.(mp4|m4v|mov|mkv|webm|avi|mpe?g|ts|m2ts|mts|wmv|flv|3gp|ogv|mxf|vob|divx|asf|mp3|m4a|wav|flac|ogg|opus|aac)$/i
 
 export function isVideoFile({ type, name }: Pick<File, 'type' | 'name'>): boolean {
@@ -83,7 +86,7 @@ export function createUploadQueue({
     change(entry, { state: 'sending' })
     try {
       const { id, job_id } = await continueUpload(api, targetOf(entry), {
-        ...(mediaId === undefined ? { title: file.name.replace(/\.[^.]+$/, '') } : { mediaId }),
+        ...(mediaId === undefined ? { title: fileTitle(file.name) } : { mediaId }),
         signal: abort.signal,
         onProgress: ({ sentBytes }) => change(entry, { percent: Math.floor((100 * sentBytes) / file.size) }),
       })
@@ -105,11 +108,15 @@ export function createUploadQueue({
     const { item, api } = entry
     const showProgress = (percent: number) => change(entry, { percent })
     if (item.mediaId === undefined) {
-      await api.videos.waitUntilReady(id, { signal, onProgress: ({ status }) => showProgress(status.progress) })
+      await waitThroughOutages(() =>
+        api.videos.waitUntilReady(id, { ...FOR_EVER, signal, onProgress: ({ status }) => showProgress(status.progress) }),
+      )
       return
     }
     // The old files play meanwhile, so the video is ready all the time.
-    const { state } = await api.jobs.waitUntilEnded(job_id, { signal, onProgress: ({ progress }) => showProgress(progress) })
+    const { state } = await waitThroughOutages(() =>
+      api.jobs.waitUntilEnded(job_id, { ...FOR_EVER, signal, onProgress: ({ progress }) => showProgress(progress) }),
+    )
     if (state !== 'ok') throw new VitascopeError('The new source cannot be encoded.', { code: 'encoding_failed' })
   }
 
@@ -151,7 +158,10 @@ export function createUploadQueue({
       report()
       startNext()
     },
-    waitingBytes: () => entries.reduce((sum, { item, file }) => (item.state === 'waiting' ? sum + file.size : sum), 0),
+    waitingBytes: (organisationId) =>
+      entries
+        .filter((entry) => entry.item.state === 'waiting' && entry.organisationId === organisationId)
+        .reduce((sum, { file }) => sum + file.size, 0),
     removeEnded() {
       entries = entries.filter(({ item }) => item.state !== 'done')
       report()
@@ -161,3 +171,17 @@ export function createUploadQueue({
     },
   }
 }
+
+/** Waits again after an error that says nothing about the encode: the connection failed, or the platform is not available. */
+async function waitThroughOutages<T>(run: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await run()
+    } catch (error) {
+      if (!(error instanceof VitascopeError) || (error.status > 0 && error.status < 500) || FINAL_CODES.has(error.code)) throw error
+    }
+  }
+}
+
+/** Codes of errors of the SDK without a status that are about the encode. */
+const FINAL_CODES: ReadonlySet<string> = new Set(['encoding_failed', 'wait_timeout', 'invalid_argument'])

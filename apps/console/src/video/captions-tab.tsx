@@ -1,18 +1,18 @@
-import { Anchor, Button, FileInput, Group, Paper, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Anchor, Button, FileInput, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { IconMessage2, IconPlus } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
 import { ConfirmButton } from '../layout/confirm-button.tsx'
+import { decodeText } from '../layout/decode-text.ts'
 import { FormButtons } from '../layout/form-buttons.tsx'
 import { notifyError, notifySuccess } from '../layout/notify.ts'
-import { EmptyState, QueryState } from '../layout/query-state.tsx'
+import { EmptyState } from '../layout/query-state.tsx'
 import { UnsavedScope, useReplacedForms, useUnsavedChanges } from '../layout/unsaved-changes.tsx'
-import { useMergedForm } from '../layout/use-merged-form.tsx'
-import { type Cue, formatVtt, hasValidTimes, parseVtt, toCueTime } from './web-vtt.ts'
+import { CaptionEditor } from './caption-editor.tsx'
 
 type CaptionFormat = 'srt' | 'sbv' | 'sub' | 'vtt'
 const FORMATS: readonly CaptionFormat[] = ['vtt', 'srt', 'sbv', 'sub']
@@ -31,7 +31,7 @@ export function CaptionsTab({ video }: { video: Schemas['Video'] }) {
   const { onChange, mayReplace } = useReplacedForms()
   const { data: captions } = video.captions
   const edited = captions.find(({ caption_id }) => caption_id === editedId)
-  if (edited) return <CaptionEditor caption={edited} close={() => setEditedId(undefined)} />
+  if (edited) return <CaptionEditor captionId={edited.caption_id} title={edited.title} close={() => setEditedId(undefined)} />
   const edit = (id: string) => {
     if (mayReplace()) setEditedId(id)
   }
@@ -113,7 +113,9 @@ function AddCaptions({ video, close }: { video: Schemas['Video']; close: () => v
   const add = useMutation({
     mutationFn: async (source: File) => {
       const format = FORMATS.find((name) => source.name.toLowerCase().endsWith(`.${name}`)) ?? 'vtt'
-      await api.call('createCaptions', { payload: { media_id: video.media_id, title, language, format, content: await source.text() } })
+      await api.call('createCaptions', {
+        payload: { media_id: video.media_id, title, language, format, content: decodeText(await source.arrayBuffer()) },
+      })
     },
     async onSuccess() {
       await queryClient.invalidateQueries({ queryKey: ['video', video.video_id] })
@@ -162,116 +164,5 @@ function AddCaptions({ video, close }: { video: Schemas['Video']; close: () => v
         </Stack>
       </form>
     </Paper>
-  )
-}
-
-/** Lines of captions next to the player. */
-function CaptionEditor({ caption, close }: { caption: Caption; close: () => void }) {
-  const { t } = useTranslation()
-  const { api } = useSession()
-  const path = { id_or_caption_id: caption.caption_id }
-  const readStored = async (signal?: AbortSignal) =>
-    parseVtt(String(await api.call('getCaption', { path: { id: caption.caption_id, format: 'vtt' }, signal })))
-  const lines = useQuery({
-    queryKey: ['caption', caption.caption_id],
-    // The form keeps what was typed.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-    queryFn: ({ signal }) => readStored(signal),
-  })
-  const save = async (cues: readonly Cue[]) => {
-    await api.call('updateCaption', { path, payload: { format: 'vtt', content: formatVtt(cues) } })
-    notifySuccess(t('common.saved'))
-    close()
-  }
-  return (
-    <Stack>
-      <Text fw={600}>
-        {caption.title} · {t('video.captionLines')}
-      </Text>
-      <QueryState query={lines}>{(cues) => <CueList initial={cues} {...{ save, readStored, close }} />}</QueryState>
-    </Stack>
-  )
-}
-
-interface CueListProps {
-  initial: readonly Cue[]
-  save: (cues: readonly Cue[]) => Promise<void>
-  readStored: () => Promise<readonly Cue[]>
-  close: () => void
-}
-
-/** Form for the lines. If another person has changed the same lines, the user decides which version to keep. */
-function CueList({ initial, save, readStored, close }: CueListProps) {
-  const { t } = useTranslation()
-  const { form: cues, setForm: setCues, isChanged, merge, renderConflict } = useMergedForm(initial)
-  const saving = useMutation({
-    async mutationFn({ overwrites }: { overwrites: boolean }) {
-      const merged = merge({ stored: await readStored(), overwrites })
-      if (merged) await save(merged)
-    },
-    onError: notifyError,
-  })
-  const describeCue = (stored: readonly Cue[], index: number) => {
-    const cue = stored[index]
-    return { label: t('video.captionText', { number: index + 1 }), value: cue ? `${cue.start} – ${cue.end} ${cue.text}` : '' }
-  }
-  const findFault = (time: string) => (toCueTime(time) === undefined ? t('chapters.startHelp') : undefined)
-  const findEndFault = (cue: Cue) =>
-    findFault(cue.end) ?? (findFault(cue.start) || hasValidTimes(cue) ? undefined : t('video.captionEndHelp'))
-  const change = (index: number, changes: Partial<Cue>) =>
-    setCues((before) => before.map((cue, at) => (at === index ? { ...cue, ...changes } : cue)))
-  return (
-    <>
-      {renderConflict({
-        title: t('video.captionConflict'),
-        describe: (index, theirs) => describeCue(theirs, Number(index)),
-        isPending: saving.isPending,
-        keepMine: () => saving.mutate({ overwrites: true }),
-      })}
-      <Stack gap="xs" className="caption-lines" tabIndex={0} role="group" aria-label={t('video.captionLines')}>
-        {cues.map((cue, index) => (
-          <Group key={index} wrap="nowrap" align="flex-start" gap="xs">
-            <Stack gap={4} w={120}>
-              <TextInput
-                size="xs"
-                aria-label={`${t('video.captionStart')} ${index + 1}`}
-                value={cue.start}
-                error={findFault(cue.start)}
-                onChange={(event) => change(index, { start: event.currentTarget.value })}
-              />
-              <TextInput
-                size="xs"
-                aria-label={`${t('video.captionEnd')} ${index + 1}`}
-                value={cue.end}
-                error={findEndFault(cue)}
-                onChange={(event) => change(index, { end: event.currentTarget.value })}
-              />
-            </Stack>
-            <Textarea
-              size="sm"
-              flex={1}
-              autosize
-              minRows={2}
-              aria-label={t('video.captionText', { number: index + 1 })}
-              value={cue.text}
-              onChange={(event) => change(index, { text: event.currentTarget.value })}
-            />
-          </Group>
-        ))}
-      </Stack>
-      <Group>
-        <Button
-          loading={saving.isPending}
-          disabled={!isChanged || !cues.every(hasValidTimes)}
-          onClick={() => saving.mutate({ overwrites: false })}
-        >
-          {t('video.captionSave')}
-        </Button>
-        <Button variant="default" onClick={close}>
-          {t('common.cancel')}
-        </Button>
-      </Group>
-    </>
   )
 }

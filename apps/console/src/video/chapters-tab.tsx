@@ -12,7 +12,11 @@ import { notifyError, notifySuccess } from '../layout/notify.ts'
 import { EmptyState } from '../layout/query-state.tsx'
 import { useUnsavedChanges } from '../layout/unsaved-changes.tsx'
 import { formatTimeCode, parseTimeCode } from '../player/time-code.ts'
+import { addEnglish } from '../translation/add-english.ts'
+import { chapterTexts } from '../translation/english/chapters.ts'
 import type { LoadedVideo } from './use-video.ts'
+
+addEnglish(chapterTexts)
 
 type Chapters = Schemas['Video']['chapters']
 

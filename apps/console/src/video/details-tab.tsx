@@ -1,4 +1,4 @@
-import { Group, Select, Stack, TagsInput, Text, Textarea, TextInput } from '@mantine/core'
+import { Group, Select, SimpleGrid, Stack, TagsInput, Text, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
@@ -141,7 +141,7 @@ export function DetailsTab({ loaded }: { loaded: LoadedVideo }) {
           error={fieldMessage(save.error, 'tags')}
           onChange={(tags) => setForm((before) => ({ ...before, tags: tags.map(joinWords) }))}
         />
-        <Group grow align="flex-start">
+        <SimpleGrid cols={{ base: 1, xs: 3 }}>
           <Select
             label={t('video.visibility')}
             data={VISIBILITIES.map((value) => ({ value, label: t(`visibility.${value}`) }))}
@@ -154,7 +154,7 @@ export function DetailsTab({ loaded }: { loaded: LoadedVideo }) {
           />
           <TextInput {...text('language')} placeholder="en" />
           <TextInput {...text('category')} />
-        </Group>
+        </SimpleGrid>
         <Text size="xs" c="dimmed" mt={-8}>
           {t('video.visibilityHelp')}
         </Text>

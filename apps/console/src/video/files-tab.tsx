@@ -7,7 +7,7 @@ import { useSession } from '../api/session.tsx'
 import { CopyField } from '../layout/copy-field.tsx'
 import { formatDuration, formatTime } from '../layout/format.ts'
 import { notifyError } from '../layout/notify.ts'
-import { EmptyState } from '../layout/query-state.tsx'
+import { EmptyState, QueryState } from '../layout/query-state.tsx'
 import { RenditionTable, useEncodeFacts, useEncodeJobs } from './rendition-table.tsx'
 import { ReplaceSource } from './replace-source.tsx'
 
@@ -19,7 +19,8 @@ export function FilesTab({ video }: { video: Schemas['Video'] }) {
     queryKey: ['media', video.media_id],
     queryFn: ({ signal }) => api.call('getMedia', { path: { media_id: video.media_id }, signal }),
   })
-  const jobs = useEncodeJobs(video)
+  const encodeJobs = useEncodeJobs(video)
+  const jobs = encodeJobs.data ?? []
   const encodeFacts = useEncodeFacts(jobs)
   const hasFiles = Object.keys(video.uri.http).length > 0 || jobs.some(({ renditions }) => renditions.length > 0)
   const download = async () => {
@@ -62,7 +63,11 @@ export function FilesTab({ video }: { video: Schemas['Video'] }) {
         <Title order={2} size="h4" mb="xs">
           {t('video.renditions')}
         </Title>
-        {hasFiles ? <RenditionTable video={video} jobs={jobs} /> : <EmptyState icon={<IconFile size={26} />} title={t('video.noFiles')} />}
+        {hasFiles ? (
+          <RenditionTable video={video} jobs={jobs} />
+        ) : (
+          <QueryState query={encodeJobs}>{() => <EmptyState icon={<IconFile size={26} />} title={t('video.noFiles')} />}</QueryState>
+        )}
       </div>
     </Stack>
   )

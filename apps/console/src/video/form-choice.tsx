@@ -4,6 +4,7 @@ import type { Schemas } from '@vitascope/sdk'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
+import { MAX_OPTIONS, MAX_RECORDS } from '../api/max-records.ts'
 import { useSession } from '../api/session.tsx'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { SaveButtons } from '../layout/form-buttons.tsx'
@@ -26,7 +27,10 @@ export function FormChoice({ video: { video_id, contact_form_id } }: { video: Sc
   const [selected, setSelected] = useState<string>()
   const isChanged = selected !== undefined && selected !== stored
   useUnsavedChanges(isChanged)
-  const forms = useQuery({ queryKey: ['forms', organisationId], queryFn: ({ signal }) => api.call('listContactForms', { signal }) })
+  const forms = useQuery({
+    queryKey: ['forms', organisationId],
+    queryFn: ({ signal }) => api.list('listContactForms', { signal }).toArray(MAX_RECORDS),
+  })
   const save = useMutation({
     mutationFn: (id: string) =>
       api.call('updateVideo', {
@@ -58,6 +62,8 @@ export function FormChoice({ video: { video_id, contact_form_id } }: { video: Sc
           ]}
           value={selected ?? stored}
           allowDeselect={false}
+          searchable
+          limit={MAX_OPTIONS}
           error={fieldMessage(save.error, 'contact_form_id')}
           onChange={(id) => setSelected(id ?? '')}
         />

@@ -1,7 +1,7 @@
 import { Alert, Button, Divider, Group, Stack, Switch, Text, Textarea, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { fieldMessage } from '../api/client.ts'
 import { useSession } from '../api/session.tsx'
@@ -16,7 +16,7 @@ export function ProtectionTab({ video }: { video: Schemas['Video'] }) {
     <Stack gap="lg">
       <ProtectionForm video={video} />
       <Divider />
-      <ExplainForm videoId={video.video_id} />
+      <ExplainForm videoId={video.video_id} changedAt={video.last_modified_at} />
     </Stack>
   )
 }
@@ -120,7 +120,8 @@ function splitLines(text: string): string[] {
   return text.split('\n').flatMap((line) => line.trim() || [])
 }
 
-function ExplainForm({ videoId }: { videoId: string }) {
+/** The result is hidden when the video changes. */
+function ExplainForm({ videoId, changedAt }: { videoId: string; changedAt: string }) {
   const { t } = useTranslation()
   const { api } = useSession()
   const [address, setAddress] = useState('')
@@ -137,6 +138,8 @@ function ExplainForm({ videoId }: { videoId: string }) {
       }),
     onError: notifyError,
   })
+  const { reset } = explain
+  useEffect(reset, [changedAt])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     explain.mutate()

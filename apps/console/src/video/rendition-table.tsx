@@ -24,9 +24,9 @@ interface Rendition {
  * Reads the jobs that made the present files: the last one of a source, and those that added renditions to it. The first
  * entry is the newest. It is empty if the files were not encoded here.
  */
-export function useEncodeJobs({ media_id, status }: Schemas['Video']): Schemas['Job'][] {
+export function useEncodeJobs({ media_id, status }: Schemas['Video']) {
   const { api } = useSession()
-  const { data = [] } = useQuery<Schemas['Job'][]>({
+  return useQuery<Schemas['Job'][]>({
     queryKey: [...JOBS_KEY, 'encode', media_id, status.status],
     refetchInterval: ({ state }) => (state.data?.some(({ time_finished }) => time_finished === '') ? ACTIVE_INTERVAL_MS : false),
     queryFn: async ({ signal }) => {
@@ -38,7 +38,6 @@ export function useEncodeJobs({ media_id, status }: Schemas['Video']): Schemas['
       return await Promise.all(present.map(({ job_id }) => api.call('getJob', { path: { job_id }, signal })))
     },
   })
-  return data
 }
 
 /** Files of a video by rising bit rate, with their size and rate. */

@@ -1,13 +1,15 @@
 import { Alert, Button, Group, Progress, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '@vitascope/sdk'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.tsx'
-import { refreshJobs } from '../job/job-state.ts'
+import { isActive, JOBS_KEY, refreshJobs } from '../job/job-state.ts'
 import { ErrorAlert } from '../layout/error-alert.tsx'
 import { SelectFile } from '../layout/select-file.tsx'
 import { useUploads } from '../upload/upload-provider.tsx'
+
+const ACTIVE_INTERVAL_MS = 3_000
 
 /**
  * Replaces the source of a video by a file or an address. The old files play until the new ones are ready. The upload
@@ -25,9 +27,24 @@ export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video']
     mutationFn: (source: string) => api.videos.create({ url: source, media_id }),
     async onSuccess() {
       setUrl('')
+      // Its message would be about an earlier source.
+      if (upload) queue.remove(upload.key)
       await refreshJobs(queryClient)
     },
   })
+  const jobId = fetchUrl.data?.job_id
+  const job = useQuery<Schemas['Job']>({
+    queryKey: [...JOBS_KEY, 'replacement', jobId],
+    enabled: jobId !== undefined,
+    refetchInterval: ({ state }) => (state.data && isActive(state.data) ? ACTIVE_INTERVAL_MS : false),
+    queryFn: ({ signal }) => api.call('getJob', { path: { job_id: jobId ?? '' }, signal }),
+  })
+  // A failed job is shown above the tabs.
+  const message = describe(upload?.state ?? (fetchUrl.isSuccess ? (job.data?.state ?? 'queued') : undefined))
+  const select = (file: File) => {
+    fetchUrl.reset()
+    replaceSource(file, media_id)
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     fetchUrl.mutate(url.trim())
@@ -57,14 +74,14 @@ export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video']
           </Button>
         </Group>
       )}
-      {(fetchUrl.isSuccess || upload?.state === 'encoding' || upload?.state === 'done') && !isUploading && (
+      {message && (
         <Alert color="teal" role="status">
-          {t(upload?.state === 'done' ? 'replace.done' : 'replace.started')}
+          {t(message)}
         </Alert>
       )}
       <form onSubmit={submit}>
         <Group align="flex-end">
-          <SelectFile accept="video/*,audio/*,.mkv,.mxf,.ts,.m2ts" onSelect={(file) => replaceSource(file, media_id)}>
+          <SelectFile accept="video/*,audio/*,.mkv,.mxf,.ts,.m2ts" onSelect={select}>
             {(props) => (
               <Button variant="default" {...props} disabled={isUploading}>
                 {t('replace.file')}
@@ -89,4 +106,10 @@ export function ReplaceSource({ video: { media_id } }: { video: Schemas['Video']
       </form>
     </Stack>
   )
+}
+
+/** Returns the message for the state of an upload or of a job. */
+function describe(state: string | undefined): 'replace.done' | 'replace.started' | undefined {
+  if (state === 'done' || state === 'ok') return 'replace.done'
+  return state === 'encoding' || state === 'queued' || state === 'running' ? 'replace.started' : undefined
 }

@@ -11,6 +11,7 @@ import { PageHeader } from '../layout/page-header.tsx'
 import { LoadingState, QueryState } from '../layout/query-state.tsx'
 import { UnsavedScope } from '../layout/unsaved-changes.tsx'
 import { EncodingBar, StatusBadge, VisibilityBadge } from '../library/video-badges.tsx'
+import { useOrganisationOf } from '../organisation/use-organisation-of.ts'
 import { PlayerProvider } from '../player/player-control.tsx'
 import { PlayerFrame } from '../player/player-frame.tsx'
 import { DetailsTab } from './details-tab.tsx'
@@ -43,7 +44,9 @@ export function VideoPage() {
   const { t } = useTranslation()
   const { videoId } = useParams({ from: '/shell/videos/$videoId' })
   const video = useVideo(videoId)
+  const isSelected = useOrganisationOf(video.data?.video)
   if (isMissing(video.error) && !video.data) return <NotFoundMessage />
+  if (!isSelected) return <LoadingState />
   return (
     <>
       <Anchor size="sm" renderRoot={(props) => <Link to="/videos" {...props} />}>

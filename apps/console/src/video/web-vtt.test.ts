@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { formatVtt, hasValidTimes, parseVtt, toCueTime } from './web-vtt.ts'
+import { formatVtt, hasValidTimes, nextCue, parseVtt, toCueTime } from './web-vtt.ts'
 
 test('WebVTT keeps times, settings and texts, and drops other blocks', () => {
   const content =
@@ -35,4 +35,24 @@ test.each([
   ['0:01', 'later', false],
 ])('a cue from %s to %s has valid times: %j', (start, end, isValid) => {
   expect(hasValidTimes({ start, end })).toBe(isValid)
+})
+
+test.each([
+  ['Q&amp;A', 'Q&A'],
+  ['1 &lt; 2 &gt; 0', '1 < 2 > 0'],
+  ['<i>now</i>', '<i>now</i>'],
+  ['<v Ann>now', '<v Ann>now'],
+  ['&lt;i&gt; makes text italic', '&lt;i> makes text italic'],
+  ['an arrow --&gt; is no time', 'an arrow --> is no time'],
+  ['&amp;lt; is a reference', '&amp;lt; is a reference'],
+])('the text %s of a file is edited as %s', (stored, edited) => {
+  const cues = parseVtt(`WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n${stored}\n`)
+  expect(cues[0]?.text).toBe(edited)
+  expect(formatVtt(cues)).toContain(`\n${stored.replaceAll(/(?<!--)&gt;/g, '>')}\n`)
+})
+
+test('a new cue follows another one', () => {
+  const cue = { start: '0:01', end: '00:59:59.5', settings: 'align:start', text: 'one' }
+  expect(nextCue(cue)).toEqual({ start: '00:59:59.500', end: '01:00:01.500', settings: '', text: '' })
+  expect(nextCue({ ...cue, end: 'later' })).toMatchObject({ start: '00:00:00.000', end: '00:00:02.000' })
 })

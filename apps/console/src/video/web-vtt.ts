@@ -4,10 +4,29 @@ export interface Cue {
   end: string
   /** Settings of the cue behind its times, such as `align:start`. */
   settings: string
+  /** Text as viewers see it, with the tags of WebVTT, such as `<i>`. */
   text: string
 }
 
 const TIMES = /^\s*((?:\d+:)?\d{2}:\d{2}[.,]\d{3})\s+-->\s+((?:\d+:)?\d{2}:\d{2}[.,]\d{3})(.*)$/
+
+const NEW_CUE_SECONDS = 2
+
+const REFERENCES: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;' }
+const CHARACTERS: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', nbsp: '\u00a0' }
+/** Start of a tag of WebVTT, or of a time within a text. */
+const TAG = '\\/?(?:c|i|b|u|v|ruby|rt|lang)(?=[\\s.>]|&gt;)|\\d+:\\d'
+/** `&lt;` that would become a tag, and `&amp;` that would become a reference, are edited as they are in the file. */
+const REFERENCE = new RegExp(`&lt;(?!${TAG})|&amp;(?!\\w+;)|&gt;|&nbsp;`, 'g')
+const SPECIAL = new RegExp(`&(?!lt;(?:${TAG})|amp;\\w+;)|<(?!${TAG})|(?<=--)>`, 'g')
+
+function decodeText(text: string): string {
+  return text.replace(REFERENCE, (reference) => CHARACTERS[reference.slice(1, -1)] ?? reference)
+}
+
+function encodeText(text: string): string {
+  return text.replace(SPECIAL, (character) => REFERENCES[character] ?? character)
+}
 
 /** Returns the cues of a WebVTT file of the platform. Blocks without times are omitted. */
 export function parseVtt(content: string): Cue[] {
@@ -25,10 +44,12 @@ export function parseVtt(content: string): Cue[] {
               start,
               end,
               settings: settings.trim(),
-              text: lines
-                .slice(at + 1)
-                .join('\n')
-                .trimEnd(),
+              text: decodeText(
+                lines
+                  .slice(at + 1)
+                  .join('\n')
+                  .trimEnd(),
+              ),
             },
           ]
     })
@@ -48,11 +69,20 @@ export function hasValidTimes({ start, end }: Pick<Cue, 'start' | 'end'>): boole
   return from !== undefined && to !== undefined && from < to
 }
 
+/** Returns an empty cue of two seconds that follows a cue. */
+export function nextCue({ end }: Cue): Cue {
+  const start = toCueTime(end) ?? '00:00:00.000'
+  const [hours = 0, minutes = 0, seconds = 0] = start.split(':').map(Number)
+  const total = Math.round((hours * 3_600 + minutes * 60 + seconds + NEW_CUE_SECONDS) * 1_000)
+  const clock = [total / 3_600_000, (total / 60_000) % 60, (total / 1_000) % 60].map((part) => String(Math.floor(part)).padStart(2, '0'))
+  return { start, end: `${clock.join(':')}.${String(total % 1_000).padStart(3, '0')}`, settings: '', text: '' }
+}
+
 /** Returns a WebVTT file. The cues must have valid times. A line break that would end a cue is removed. */
 export function formatVtt(cues: readonly Cue[]): string {
   const blocks = cues.map(
     ({ start, end, settings, text }) =>
-      `${toCueTime(start) ?? start} --> ${toCueTime(end) ?? end}${settings && ` ${settings}`}\n${text.trim().replaceAll(/\n{2,}/g, '\n')}`,
+      `${toCueTime(start) ?? start} --> ${toCueTime(end) ?? end}${settings && ` ${settings}`}\n${encodeText(text.trim().replaceAll(/\n{2,}/g, '\n'))}`,
   )
   return `WEBVTT\n\n${blocks.join('\n\n')}\n`
 }

@@ -203,6 +203,11 @@ function Deliveries({ webhookId, isEnabled }: { webhookId: string; isEnabled: bo
                 </Table.Tr>
               ))}
             </ListTable>
+            {list.length >= MAX_DELIVERIES && (
+              <Text size="sm" c="dimmed" mt="xs">
+                {t('webhooks.oldest', { max: MAX_DELIVERIES })}
+              </Text>
+            )}
             {(deliveries.isPlaceholderData || (list.length === limit && limit < MAX_DELIVERIES)) && (
               <Button
                 size="xs"

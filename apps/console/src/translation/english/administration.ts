@@ -19,6 +19,7 @@ export const administrationTexts = {
     short: { uploader: 'Uploader', standard: 'Manager', system: 'System' },
     deleteTitle: 'Delete {{name}}?',
     deleteText: 'Their keys and sessions end. Their videos stay.',
+    find: 'Name or email address',
     none: 'There are no users',
   },
   audit: {
@@ -29,6 +30,7 @@ export const administrationTexts = {
     object: 'Path',
     more: 'Load more',
     none: 'There are no such changes',
+    noneSoFar: 'None of the newest changes match. Load more to search older ones.',
     noneText: 'Filters match whole values only, such as /v2/video/42.',
   },
 }

@@ -4,6 +4,7 @@ export const errorTexts = {
     encoding_failed: 'The file cannot be encoded. The page of the video explains why.',
     record_changed: 'Another person has changed this in the meantime. It was loaded again: repeat your change.',
     network_error: 'The platform cannot be reached. Check your connection and try again.',
+    super_user_only: 'Only managers of your organisation may do this.',
     timeout: 'The platform does not respond. Try again in a moment.',
     server_error: 'The platform failed. Try again in a moment. If it fails again, ask those who run it.',
     not_vitascope: 'A proxy answered instead of the platform. Check your connection and try again.',

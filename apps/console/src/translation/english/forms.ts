@@ -3,6 +3,7 @@ export const formTexts = {
   forms: {
     title: 'Contact forms',
     add: 'Create a form',
+    copy: 'Create a similar form',
     none: 'There are no contact forms yet',
     noneText: 'A form in front of a video collects addresses of viewers.',
     note: 'Select the form of a video on its page, in the tab Share.',

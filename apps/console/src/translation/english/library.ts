@@ -18,6 +18,10 @@ export const libraryTexts = {
     view: 'Layout',
     empty: 'There are no videos yet',
     emptyText: 'Drop files anywhere on this page, or select them. They play seconds after their upload.',
+    countCapped: '{{formatted}} or more videos',
+    capped: 'The platform lists the first and the last {{max}} videos. Add a filter to find others.',
+    cappedSearch: 'Only the newest {{max}} matches are listed. Enter more words to find older ones.',
+    noFolder: 'This folder does not exist',
     noMatch: 'No video matches these filters',
     noPage: 'The list has no such page',
     tooFar: 'This page cannot be opened directly',
@@ -89,6 +93,7 @@ export const libraryTexts = {
   playlists: {
     title: 'Playlists',
     add: 'Create a playlist',
+    find: 'Title or description',
     none: 'There are no playlists yet',
     videos_one: '{{count}} video',
     videos_other: '{{count}} videos',

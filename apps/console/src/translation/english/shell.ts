@@ -24,6 +24,10 @@ export const shellTexts = {
     hideCharacters: 'Hide the characters',
     conflictText: 'Save your version over it, or load theirs and lose your changes.',
     export: 'Export as CSV',
+    noMatch: 'Nothing was found',
+    outage: 'Vitascope does not answer',
+    outdated: 'What this page shows is not up to date',
+    outageText: 'The page tries again every few seconds, and uploads continue by themselves. What it shows may be out of date.',
     unsaved: 'You have changes that are not saved. Leave and lose them?',
   },
   navigation: {
@@ -43,6 +47,7 @@ export const shellTexts = {
     system: 'System',
     documentation: 'Documentation',
     signOut: 'Sign out',
+    organisationId: 'Id {{id}}',
     organisation: 'Organisation',
     colours: 'Light or dark',
     skip: 'Skip to the content',

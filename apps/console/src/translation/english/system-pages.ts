@@ -24,6 +24,7 @@ export const systemPageTexts = {
     addresses: 'Allowed IP addresses',
     addressesHelp: 'One address or range per line. Empty: all may load media files.',
     job: 'Job',
+    jobOfVideo: 'Job {{job}} of video {{video}}',
     organisation: 'Organisation',
     allOrganisations: 'All organisations',
     state: 'State',
@@ -97,7 +98,6 @@ export const systemPageTexts = {
     runningNow: 'Running',
     chunk: 'chunk {{number}}',
     ofJob: 'of job {{job}}',
-    refreshFailed: 'These figures are not up to date, because the last check failed',
     kinds: {
       fetch: 'Download of a source',
       'fetch-poster': 'Download of a picture',
@@ -127,6 +127,7 @@ export const systemPageTexts = {
       resources: 'Permissions of the API, registered with auth',
     },
     auditNote: 'Changes by users and keys of all organisations',
+    userIdHelp: 'A number, such as 42',
     userId: 'Id of the user',
   },
 }

@@ -18,6 +18,7 @@ export const webhookTexts = {
     secretText: 'Copy it now. Your server checks signatures with it. It is not shown again.',
     rotatedText: 'Copy it now. It is not shown again. Until {{time}}, events are also signed with the old secret.',
     deliveries: 'Deliveries',
+    oldest: 'The last {{max}} are shown. Programs read older ones with the API.',
     noDeliveries: 'Nothing has been sent yet',
     resend: 'Send again',
     resent: 'It is being sent again.',

@@ -2,6 +2,7 @@ export const administrationTexts = {
   users: {
     title: 'Benutzer',
     add: 'Benutzer hinzufügen',
+    find: 'Name oder E-Mail-Adresse',
     firstName: 'Vorname',
     lastName: 'Nachname',
     email: 'E-Mail-Adresse',
@@ -28,6 +29,7 @@ export const administrationTexts = {
     object: 'Pfad',
     more: 'Mehr laden',
     none: 'Es gibt keine solchen Änderungen',
+    noneSoFar: 'Keine der neuesten Änderungen passt. Laden Sie mehr, um ältere zu durchsuchen.',
     noneText: 'Filter finden nur ganze Werte, zum Beispiel /v2/video/42.',
   },
 }

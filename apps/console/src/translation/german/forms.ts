@@ -2,6 +2,7 @@ export const formTexts = {
   forms: {
     title: 'Kontaktformulare',
     add: 'Formular erstellen',
+    copy: 'Ähnliches Formular erstellen',
     none: 'Es gibt noch keine Kontaktformulare',
     noneText: 'Ein Formular vor einem Video sammelt Adressen von Zuschauern.',
     note: 'Das Formular eines Videos wird auf dessen Seite unter „Teilen“ ausgewählt.',

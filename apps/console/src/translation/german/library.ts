@@ -17,6 +17,10 @@ export const libraryTexts = {
     view: 'Ansicht',
     empty: 'Es gibt noch keine Videos',
     emptyText: 'Ziehen Sie Dateien auf diese Seite oder wählen Sie sie aus. Sie sind Sekunden nach dem Hochladen abspielbar.',
+    countCapped: '{{formatted}} oder mehr Videos',
+    capped: 'Die Plattform listet die ersten und die letzten {{max}} Videos auf. Filtern Sie, um andere zu finden.',
+    cappedSearch: 'Nur die neuesten {{max}} Treffer sind aufgeführt. Geben Sie mehr Wörter ein, um ältere zu finden.',
+    noFolder: 'Diesen Ordner gibt es nicht',
     noMatch: 'Kein Video passt zu diesen Filtern',
     noPage: 'Die Liste hat diese Seite nicht',
     tooFar: 'Diese Seite kann nicht direkt geöffnet werden',
@@ -84,6 +88,7 @@ export const libraryTexts = {
   playlists: {
     title: 'Playlists',
     add: 'Playlist erstellen',
+    find: 'Titel oder Beschreibung',
     none: 'Es gibt noch keine Playlists',
     videos_one: '{{count}} Video',
     videos_other: '{{count}} Videos',

@@ -23,6 +23,11 @@ export const shellTexts = {
     hideCharacters: 'Zeichen verbergen',
     conflictText: 'Speichern Sie Ihre Fassung darüber, oder laden Sie die andere und verlieren Sie Ihre Änderungen.',
     export: 'Als CSV exportieren',
+    noMatch: 'Nichts gefunden',
+    outage: 'Vitascope antwortet nicht',
+    outdated: 'Was diese Seite zeigt, ist nicht aktuell',
+    outageText:
+      'Die Seite versucht es alle paar Sekunden erneut, und Uploads gehen von selbst weiter. Was sie zeigt, ist vielleicht nicht mehr aktuell.',
     unsaved: 'Es gibt Änderungen, die nicht gespeichert sind. Trotzdem fortfahren und sie verlieren?',
   },
   navigation: {
@@ -42,6 +47,7 @@ export const shellTexts = {
     system: 'System',
     documentation: 'Dokumentation',
     signOut: 'Abmelden',
+    organisationId: 'Id {{id}}',
     organisation: 'Organisation',
     colours: 'Hell oder dunkel',
     skip: 'Zum Inhalt springen',

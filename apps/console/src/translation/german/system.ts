@@ -77,6 +77,7 @@ export const systemTexts = {
     addresses: 'Erlaubte IP-Adressen',
     addressesHelp: 'Eine Adresse oder ein Bereich pro Zeile. Leer: Alle dürfen Mediendateien laden.',
     job: 'Auftrag',
+    jobOfVideo: 'Auftrag {{job}} zu Video {{video}}',
     organisation: 'Organisation',
     allOrganisations: 'Alle Organisationen',
     state: 'Zustand',
@@ -150,7 +151,6 @@ export const systemTexts = {
     runningNow: 'Laufend',
     chunk: 'Abschnitt {{number}}',
     ofJob: 'von Auftrag {{job}}',
-    refreshFailed: 'Diese Werte sind nicht aktuell, weil die letzte Abfrage fehlgeschlagen ist',
     kinds: {
       fetch: 'Quelle laden',
       'fetch-poster': 'Bild laden',
@@ -180,6 +180,7 @@ export const systemTexts = {
       resources: 'Rechte der API, bei auth angemeldet',
     },
     auditNote: 'Änderungen durch Benutzer und Schlüssel aller Organisationen',
+    userIdHelp: 'Eine Zahl, zum Beispiel 42',
     userId: 'Id des Benutzers',
   },
 }

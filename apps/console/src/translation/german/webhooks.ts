@@ -18,6 +18,7 @@ export const webhookTexts = {
     rotatedText:
       'Kopieren Sie es jetzt. Es wird nicht wieder gezeigt. Bis {{time}} werden Ereignisse auch mit dem alten Geheimnis signiert.',
     deliveries: 'Zustellungen',
+    oldest: 'Die letzten {{max}} werden gezeigt. Programme lesen ältere mit der API.',
     noDeliveries: 'Es wurde noch nichts gesendet',
     resend: 'Erneut senden',
     resent: 'Das Ereignis wird erneut gesendet.',
