@@ -208,12 +208,12 @@ describeInBrowser('a page of another origin with a strict Content-Security-Polic
     await page.evaluate((count) => {
       const { target } = globalThis as unknown as Host
       for (const data of ['{', null, 5, [], { vitascope: 2, command: 'play', id: 1 }]) target.postMessage(data, '*')
-      for (let id = 1; id <= count; id++) target.postMessage({ vitascope: 1, id: 10_000 + id, command: id % 2 ? 'explode' : 'seek' }, '*')
+      for (let id = 1; id <= count; id++) target.postMessage({ vitascope: 1, id: 2e9 + id, command: id % 2 ? 'explode' : 'seek' }, '*')
     }, FLOOD)
     const refused = () =>
       page.evaluate((first) => (globalThis as unknown as Host).events.filter(({ event }) => event === 'refused').length - first, before)
     await waitFor(async () => (await refused()) === FLOOD, { timeout: 30_000, describe: 'all refusals' })
-    const answers = await page.evaluate(() => (globalThis as unknown as Host).answers.filter(({ id }) => id !== undefined && id > 10_000))
+    const answers = await page.evaluate(() => (globalThis as unknown as Host).answers.filter(({ id }) => id !== undefined && id > 2e9))
     expect(answers.length).toBe(FLOOD)
     expect(new Set(answers.map(({ error }) => error))).toEqual(new Set(['unknown_command', 'bad_argument']))
     expect((await run(page, 'play')).state).toMatchObject({ paused: false })
