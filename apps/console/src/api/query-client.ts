@@ -15,15 +15,25 @@ function reportEnd(error: unknown): void {
   if (isSignedOut(error)) for (const listener of listeners) listener()
 }
 
+function hasNoAnswer(error: unknown): boolean {
+  return error instanceof VitascopeError && error.status === 0
+}
+
 /** The client of the API retries by itself, so queries are not repeated here while the platform is reachable. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: reportEnd }),
-  mutationCache: new MutationCache({ onError: reportEnd }),
+  mutationCache: new MutationCache({
+    onError(error) {
+      reportEnd(error)
+      // What the page shows is read again, so that the frame of all pages shows the outage and its end.
+      if (hasNoAnswer(error)) void queryClient.invalidateQueries({ refetchType: 'active' })
+    },
+  }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,
       // A platform that restarts under an open page is found again without a reload.
-      retry: (_failures, error) => error instanceof VitascopeError && error.status === 0,
+      retry: (_failures, error) => hasNoAnswer(error),
       retryDelay: 2_000,
       networkMode: 'always',
     },

@@ -214,7 +214,7 @@ function Filters({
         onChange={(value) => change({ order: value === 'newest' ? undefined : ORDERS.find((order) => order === value) })}
         disabled={search.q !== undefined}
         allowDeselect={false}
-        w={150}
+        w={175}
       />
       <SegmentedControl
         aria-label={t('library.view')}

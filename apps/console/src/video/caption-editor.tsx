@@ -78,7 +78,7 @@ function CueList({ initial, save, readStored, close }: CueListProps) {
             number={index + 1}
             cue={cue}
             change={(changes) => change(index, changes)}
-            insert={() => setCues(cues.toSpliced(index + 1, 0, nextCue(cue)))}
+            insert={() => setCues(cues.toSpliced(index + 1, 0, nextCue(cue, cues[index + 1])))}
             // A file without lines is rejected.
             remove={cues.length === 1 ? undefined : () => setCues(cues.toSpliced(index, 1))}
           />

@@ -54,5 +54,7 @@ test.each([
 test('a new cue follows another one', () => {
   const cue = { start: '0:01', end: '00:59:59.5', settings: 'align:start', text: 'one' }
   expect(nextCue(cue)).toEqual({ start: '00:59:59.500', end: '01:00:01.500', settings: '', text: '' })
+  expect(nextCue(cue, { ...cue, start: '1:00:00' })).toMatchObject({ start: '00:59:59.500', end: '01:00:00.000' })
+  expect(nextCue(cue, { ...cue, start: '0:01' })).toMatchObject({ end: '01:00:01.500' })
   expect(nextCue({ ...cue, end: 'later' })).toMatchObject({ start: '00:00:00.000', end: '00:00:02.000' })
 })

@@ -69,13 +69,16 @@ export function hasValidTimes({ start, end }: Pick<Cue, 'start' | 'end'>): boole
   return from !== undefined && to !== undefined && from < to
 }
 
-/** Returns an empty cue of two seconds that follows a cue. */
-export function nextCue({ end }: Cue): Cue {
+/** Returns an empty cue that follows a cue. It lasts two seconds, or until the start of the cue after it. */
+export function nextCue({ end }: Cue, following?: Cue): Cue {
   const start = toCueTime(end) ?? '00:00:00.000'
   const [hours = 0, minutes = 0, seconds = 0] = start.split(':').map(Number)
   const total = Math.round((hours * 3_600 + minutes * 60 + seconds + NEW_CUE_SECONDS) * 1_000)
   const clock = [total / 3_600_000, (total / 60_000) % 60, (total / 1_000) % 60].map((part) => String(Math.floor(part)).padStart(2, '0'))
-  return { start, end: `${clock.join(':')}.${String(total % 1_000).padStart(3, '0')}`, settings: '', text: '' }
+  const twoSecondsLater = `${clock.join(':')}.${String(total % 1_000).padStart(3, '0')}`
+  const limit = following && toCueTime(following.start)
+  const isShorter = limit !== undefined && limit > start && limit < twoSecondsLater
+  return { start, end: isShorter ? limit : twoSecondsLater, settings: '', text: '' }
 }
 
 /** Returns a WebVTT file. The cues must have valid times. A line break that would end a cue is removed. */
