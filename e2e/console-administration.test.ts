@@ -1,16 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { browserPath, waitFor } from '@vitascope/testing'
+import type { Page } from 'playwright-core'
 import type { Api } from './support/api.ts'
-import { confirmDelete, createPerson, ok, openConsolePage, openSignedIn, save, settle } from './support/console-page.ts'
+import { confirmDelete, createPerson, ok, save, settle } from './support/console-page.ts'
+import { type OpenConsole, openConsole } from './support/open-console.ts'
 import { checkState } from './support/page-state.ts'
-import { type SourceServer, startSourceServer } from './support/source-server.ts'
-import { makeSource } from './support/sources.ts'
-import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import type { SourceServer } from './support/source-server.ts'
+import type { TestPlatform } from './support/test-platform.ts'
+import { type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
@@ -22,7 +20,7 @@ let platform: TestPlatform
 let sources: SourceServer
 let tenant: Tenant
 let api: Api
-let browser: Browser
+let opened: OpenConsole | undefined
 let page: Page
 let problems: string[]
 /** Ids of the videos with the titles First and Second. */
@@ -38,31 +36,18 @@ const clickOutside = () => page.mouse.click(5, 5)
 /** Keys, webhooks, forms, playlists and changes of many videos. Each test continues in the state in which the previous one ended. */
 describeInBrowser('the console', () => {
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'console-administration-'))
-    await makeSource(folder, 'small.mp4')
-    sources = await startSourceServer(folder)
-    platform = await startTestPlatform()
-    tenant = await createTenant(platform.system)
-    api = platform.withKey(tenant.key)
-    await createPerson(platform.system, { email: EMAIL, name: 'Rosa Root', userType: 'system', password: PASSWORD, ...tenant })
+    opened = await openConsole(browserFile, { email: EMAIL, password: PASSWORD, name: 'Rosa Root', userType: 'system' }, ['small.mp4'])
+    ;({ folder, sources, platform, tenant, api, page, problems } = opened)
+    page.on('dialog', (dialog) => void dialog.accept())
     const first = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`, { name: 'First' })
     const { media_id } = await waitUntilSettled(api, first.id)
     const second = await ok(api.post<{ video_id: string }>(`/media/${media_id}/publish`))
     await ok(api.patch(`/video/${second.video_id}`, { video_title: 'Second' }))
     videoIds = [first.id, second.video_id]
-    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
-    page = await openConsolePage(browser, (problem) => problems.push(problem))
-    page.on('dialog', (dialog) => void dialog.accept())
-    await openSignedIn(page, platform, { email: EMAIL, password: PASSWORD })
   }, 180_000)
-  afterAll(async () => {
-    await browser?.close()
-    await sources?.close()
-    await platform?.remove()
-    await rm(folder, { recursive: true, force: true })
-  })
+  afterAll(() => opened?.close())
   beforeEach(() => {
-    problems = []
+    problems.length = 0
   })
   afterEach(() => {
     expect(problems).toEqual([])

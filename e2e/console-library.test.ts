@@ -1,17 +1,15 @@
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, extendTimeout, waitFor } from '@vitascope/testing'
-import { type Browser, chromium, type Page, type Request } from 'playwright-core'
+import { browserPath, extendTimeout, waitFor } from '@vitascope/testing'
+import type { Page, Request } from 'playwright-core'
 import type { Api } from './support/api.ts'
-import { createPerson, listAllVideos, openConsolePage, openSignedIn, readFirstVideo, save, settle } from './support/console-page.ts'
+import { listAllVideos, readFirstVideo, save, settle } from './support/console-page.ts'
 import { kill } from './support/nemesis.ts'
+import { type OpenConsole, openConsole } from './support/open-console.ts'
 import { checkState } from './support/page-state.ts'
-import { type SourceServer, startSourceServer } from './support/source-server.ts'
-import { makeSource } from './support/sources.ts'
-import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { createTenant } from './support/video-steps.ts'
+import type { SourceServer } from './support/source-server.ts'
+import type { TestPlatform } from './support/test-platform.ts'
 
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
@@ -23,38 +21,27 @@ let folder: string
 let platform: TestPlatform
 let sources: SourceServer
 let api: Api
-let browser: Browser
+let opened: OpenConsole | undefined
 let page: Page
 let problems: string[]
 
 /** Uploads, lists and interruptions of the console. Each test continues in the state in which the previous one ended. */
 describeInBrowser('the console', () => {
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'console-library-'))
-    await makeSource(folder, 'small.mp4')
-    await makeSource(folder, 'other.mp4')
+    opened = await openConsole(browserFile, { email: EMAIL, password: PASSWORD, name: 'Ada Byron', userType: 'standard' }, [
+      'small.mp4',
+      'other.mp4',
+    ])
+    ;({ folder, sources, platform, api, page, problems } = opened)
+    page.on('dialog', (dialog) => void dialog.accept())
     // Adds an MP4 box that players skip, so that the upload has many parts.
     const header = Buffer.from('00000000free', 'latin1')
     header.writeUInt32BE(PADDING_BYTES + 8)
     await appendFile(join(folder, 'small.mp4'), Buffer.concat([header.subarray(0, 4), Buffer.from('free'), Buffer.alloc(PADDING_BYTES, 7)]))
-    sources = await startSourceServer(folder)
-    platform = await startTestPlatform()
-    const tenant = await createTenant(platform.system)
-    api = platform.withKey(tenant.key)
-    await createPerson(platform.system, { email: EMAIL, name: 'Ada Byron', userType: 'standard', password: PASSWORD, ...tenant })
-    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
-    page = await openConsolePage(browser, (problem) => problems.push(problem))
-    page.on('dialog', (dialog) => void dialog.accept())
-    await openSignedIn(page, platform, { email: EMAIL, password: PASSWORD })
   }, 120_000)
-  afterAll(async () => {
-    await browser?.close()
-    await sources?.close()
-    await platform?.remove()
-    await rm(folder, { recursive: true, force: true })
-  })
+  afterAll(() => opened?.close())
   beforeEach(() => {
-    problems = []
+    problems.length = 0
   })
   afterEach(() => {
     expect(problems).toEqual([])

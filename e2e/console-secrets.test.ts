@@ -1,17 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { verifyWebhook } from '@vitascope/sdk'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { browserPath, waitFor } from '@vitascope/testing'
+import type { Locator, Page } from 'playwright-core'
 import type { Api } from './support/api.ts'
-import { createPerson, ok, openConsolePage, openSignedIn, settle } from './support/console-page.ts'
+import { ok, settle } from './support/console-page.ts'
+import { type OpenConsole, openConsole } from './support/open-console.ts'
 import { checkState } from './support/page-state.ts'
-import { type SourceServer, startSourceServer } from './support/source-server.ts'
-import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { createTenant, type Tenant } from './support/video-steps.ts'
+import type { SourceServer } from './support/source-server.ts'
+import type { TestPlatform } from './support/test-platform.ts'
+import type { Tenant } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
@@ -23,12 +21,11 @@ interface Received {
   headers: Record<string, string | string[] | undefined>
 }
 
-let folder: string
 let platform: TestPlatform
 let receiver: SourceServer
 let tenant: Tenant
 let api: Api
-let browser: Browser
+let opened: OpenConsole | undefined
 let page: Page
 let problems: string[]
 /** Requests to the receiver, by path. */
@@ -62,12 +59,8 @@ async function expectFocus(button: string): Promise<void> {
 /** Each test continues in the state in which the previous one ended. */
 describeInBrowser('the console', () => {
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'console-secrets-'))
-    receiver = await startSourceServer(folder)
-    platform = await startTestPlatform()
-    tenant = await createTenant(platform.system)
-    api = platform.withKey(tenant.key)
-    await createPerson(platform.system, { email: EMAIL, name: 'Rosa Root', userType: 'system', password: PASSWORD, ...tenant })
+    opened = await openConsole(browserFile, { email: EMAIL, password: PASSWORD, name: 'Rosa Root', userType: 'system' }, [])
+    ;({ sources: receiver, platform, tenant, api, page, problems } = opened)
     received = {}
     for (const path of ['/old', '/new']) {
       received[path] = []
@@ -81,18 +74,10 @@ describeInBrowser('the console', () => {
         )
       })
     }
-    browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
-    page = await openConsolePage(browser, (problem) => problems.push(problem))
-    await openSignedIn(page, platform, { email: EMAIL, password: PASSWORD })
   }, 180_000)
-  afterAll(async () => {
-    await browser?.close()
-    await receiver?.close()
-    await platform?.remove()
-    await rm(folder, { recursive: true, force: true })
-  })
+  afterAll(() => opened?.close())
   beforeEach(() => {
-    problems = []
+    problems.length = 0
   })
   afterEach(() => {
     expect(problems).toEqual([])

@@ -25,7 +25,7 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({
     onError(error) {
       reportEnd(error)
-      // What the page shows is read again, so that the frame of all pages shows the outage and its end.
+      // The shown queries are repeated until there is an answer. `OutageAlert` shows their failures.
       if (hasNoAnswer(error)) void queryClient.invalidateQueries({ refetchType: 'active' })
     },
   }),
